@@ -1,0 +1,1 @@
+//! Face: the conversation between a model, a person and the tools; still empty.

@@ -1,0 +1,3 @@
+//! Measures Switchboard beside its peers; still empty.
+
+fn main() {}

@@ -1,0 +1,333 @@
+//! The command line; its help is the reference.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// The place where AI agents and MCP servers meet.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 well, 1 the tool reports a failure, 2 usage, 3 configuration, \
+4 not run, 5 not allowed, 6 failed or unknown, 7 trouble with switchboard itself, 130 interrupted."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Shared {
+    /// Read this file instead of the user's and the project's (may be given several times)
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Vec<PathBuf>,
+    /// Print JSON for scripts
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say nothing but the result
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Do not record calls
+    #[arg(long, global = true)]
+    pub(crate) no_record: bool,
+    /// Seconds that a server may take to start
+    #[arg(long, global = true, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) start_timeout: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List, add, remove and look after servers
+    #[command(visible_alias = "server")]
+    Servers(Servers),
+    /// List, show and search tools
+    #[command(visible_alias = "tool")]
+    Tools(Tools),
+    /// Call a tool
+    Call(Call),
+    /// List and read resources
+    #[command(visible_alias = "resource")]
+    Resources(Resources),
+    /// List and fetch prompts
+    #[command(visible_alias = "prompt")]
+    Prompts(Prompts),
+    /// List and show recorded calls
+    Calls(Calls),
+    /// Say what is wrong and how to put it right
+    Doctor(Doctor),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Servers {
+    #[command(subcommand)]
+    pub(crate) command: Option<ServersCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServersCommand {
+    /// List servers and their state
+    #[command(visible_alias = "ls")]
+    List {
+        /// Go on and show every change
+        #[arg(long, short)]
+        watch: bool,
+    },
+    /// Add a server: an address, or a command after `--`
+    Add(Add),
+    /// Remove a server
+    #[command(visible_alias = "rm")]
+    Remove {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Switch a server on
+    Enable {
+        /// Its name
+        name: String,
+    },
+    /// Switch a server off
+    Disable {
+        /// Its name
+        name: String,
+    },
+    /// Agree to a server of the project's file, as it stands there now
+    Approve {
+        /// Its name
+        name: String,
+    },
+    /// Start a server afresh and say how it went
+    Restart {
+        /// Its name
+        name: String,
+    },
+    /// Show what a server wrote to its standard error
+    Logs {
+        /// Its name
+        name: String,
+        /// Only the last lines
+        #[arg(long, short = 'n', default_value_t = 200)]
+        lines: usize,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// A name for the server
+    pub(crate) name: String,
+    /// The server's address, or the command to start it with
+    #[arg(required = true, trailing_var_arg = true, value_name = "URL | COMMAND")]
+    pub(crate) target: Vec<String>,
+    /// A variable for the command, as NAME=VALUE
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A header for the address, as "Name: value"
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// How to talk to it; found out by default
+    #[arg(long, short, value_enum)]
+    pub(crate) transport: Option<TransportName>,
+    /// The folder to start the command in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Seconds that a call may take
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+    /// Replace a server of that name
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TransportName {
+    /// A command
+    Stdio,
+    /// Streamable HTTP
+    Http,
+    /// The older HTTP+SSE
+    Sse,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Place {
+    /// Which file to change
+    #[arg(long, short, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// The user's file
+    User,
+    /// The project's file, `switchboard.json`
+    Project,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Tools {
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    #[command(flatten)]
+    pub(crate) list: OfServer,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OfServer {
+    /// Only of this server
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List tools
+    #[command(visible_alias = "ls")]
+    List(OfServer),
+    /// Show everything about a tool
+    Show {
+        /// The server
+        server: String,
+        /// The tool
+        tool: String,
+    },
+    /// Find tools by words
+    Search {
+        /// The words
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// At most so many
+        #[arg(long, short = 'n', default_value_t = 10)]
+        limit: usize,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// The server
+    pub(crate) server: String,
+    /// The tool
+    pub(crate) tool: String,
+    /// Arguments: key=value, key:=JSON or key=@FILE
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments as one JSON object; `-` reads it from standard input
+    #[arg(long, value_name = "JSON", conflicts_with = "arguments")]
+    pub(crate) json_args: Option<String>,
+    /// Treat the call as if a model had proposed it: policy decides, and may ask you
+    #[arg(long)]
+    pub(crate) review: bool,
+    /// Write images, audio and files of the result into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Resources {
+    #[command(subcommand)]
+    pub(crate) command: Option<ResourcesCommand>,
+    #[command(flatten)]
+    pub(crate) list: OfServer,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ResourcesCommand {
+    /// List resources and templates
+    #[command(visible_alias = "ls")]
+    List(OfServer),
+    /// Read a resource
+    Read {
+        /// The server
+        server: String,
+        /// The resource's address
+        uri: String,
+        /// Write the content to this file
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Prompts {
+    #[command(subcommand)]
+    pub(crate) command: Option<PromptsCommand>,
+    #[command(flatten)]
+    pub(crate) list: OfServer,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptsCommand {
+    /// List prompts
+    #[command(visible_alias = "ls")]
+    List(OfServer),
+    /// Fetch a prompt
+    Get {
+        /// The server
+        server: String,
+        /// The prompt
+        prompt: String,
+        /// Arguments: key=value
+        #[arg(value_name = "KEY=VALUE")]
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Calls {
+    #[command(subcommand)]
+    pub(crate) command: Option<CallsCommand>,
+    #[command(flatten)]
+    pub(crate) list: CallFilter,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CallFilter {
+    /// Only of this server
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Only those that ended so: `ok`, `tool_error`, `denied`, `rejected`, `not_sent`, `refused`,
+    /// `failed`, `unknown`, `cancelled` or `invalid_output`
+    #[arg(long, short, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// Only those before this one
+    #[arg(long, value_name = "ID")]
+    pub(crate) before: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', default_value_t = 20)]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CallsCommand {
+    /// List calls, the newest first
+    #[command(visible_alias = "ls")]
+    List(CallFilter),
+    /// Show everything about a call
+    Show {
+        /// The call's id
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Only this server
+    pub(crate) server: Option<String>,
+}

@@ -1,0 +1,94 @@
+//! Arguments as people type them, to a JSON object.
+
+use std::io::Read as _;
+
+use serde_json::{Map, Value};
+use switchboard_host::catalog::value_from_text;
+use switchboard_wire::Json;
+
+use crate::error::CliError;
+
+/// Reads `key=value`, `key:=JSON` and `key=@FILE` by the tool's schema.
+pub(crate) fn from_words(words: &[String], schema: Option<&Value>) -> Result<Json, CliError> {
+    let mut object = Map::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(CliError::usage(format!("the argument `{word}` has no `=`"))
+                .with_hint("write it as key=value, key:=JSON or key=@FILE"));
+        };
+        let (key, value) = match key.strip_suffix(':') {
+            Some(key) => {
+                let value = serde_json::from_str(value).map_err(|error| {
+                    CliError::usage(format!("the value of `{key}` is not JSON: {error}"))
+                })?;
+                (key, value)
+            }
+            None => {
+                let property =
+                    schema.and_then(|schema| schema.get("properties")).and_then(|all| all.get(key));
+                let text = match value.strip_prefix('@') {
+                    Some(file) => std::fs::read_to_string(file).map_err(|error| {
+                        CliError::usage(format!(
+                            "the file `{file}` for `{key}` cannot be read: {error}"
+                        ))
+                    })?,
+                    None => value.to_owned(),
+                };
+                (key, value_from_text(&text, property))
+            }
+        };
+        if object.insert(key.to_owned(), value).is_some() {
+            return Err(CliError::usage(format!("the argument `{key}` is given twice")));
+        }
+    }
+    Ok(Json::from(&Value::Object(object)))
+}
+
+/// Takes a JSON object as it is, from the command line or from standard input.
+pub(crate) fn from_json(text: &str) -> Result<Json, CliError> {
+    let mut input = String::new();
+    let text = if text == "-" {
+        std::io::stdin().read_to_string(&mut input)?;
+        input
+    } else {
+        text.to_owned()
+    };
+    let json = Json::checked(text.trim().to_owned().into())
+        .map_err(|error| CliError::usage(format!("the arguments are not JSON: {error}")))?;
+    if json.as_str().starts_with('{') {
+        Ok(json)
+    } else {
+        Err(CliError::usage("the arguments are not a JSON object")
+            .with_hint("write them as {\"key\": value}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::from_words;
+
+    #[test]
+    fn words_become_values_by_the_schema() {
+        let schema = json!({"properties": {
+            "count": {"type": "integer"}, "text": {"type": "string"}, "flag": {"type": "boolean"},
+        }});
+        for (words, expected) in [
+            (vec!["count=3", "text=3", "flag=true"], Ok(r#"{"count":3,"flag":true,"text":"3"}"#)),
+            (vec!["text=a=b"], Ok(r#"{"text":"a=b"}"#)),
+            (vec!["list:=[1,2]"], Ok(r#"{"list":[1,2]}"#)),
+            (vec!["list:=[1,"], Err("the value of `list` is not JSON")),
+            (vec!["plain"], Err("the argument `plain` has no `=`")),
+            (vec!["a=1", "a=2"], Err("the argument `a` is given twice")),
+            (vec!["a=@/no/such/file"], Err("the file `/no/such/file` for `a` cannot be read")),
+        ] {
+            let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+            match (from_words(&words, Some(&schema)), expected) {
+                (Ok(json), Ok(expected)) => assert_eq!(json.as_str(), expected),
+                (Err(error), Err(expected)) => assert!(error.message.starts_with(expected)),
+                (got, expected) => panic!("{got:?} is not {expected:?}"),
+            }
+        }
+    }
+}

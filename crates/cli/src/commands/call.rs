@@ -1,0 +1,96 @@
+//! Calls one tool.
+
+use serde_json::Value;
+use switchboard_host::config::Config;
+use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId};
+use switchboard_wire::Json;
+
+use crate::args::Call;
+use crate::arguments::{from_json, from_words};
+use crate::commands::outcome;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::progress;
+
+/// Calls one tool; gives the exit code of its outcome.
+pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, &call.server)?;
+    let given = call.json_args.as_deref().map(from_json).transpose()?;
+    let host = context.start(Some(with_stand_ins(&config, &id, &call.tool)))?;
+    context.ready(&host, Some(std::slice::from_ref(&id))).await?;
+    let arguments = match given {
+        Some(given) => Ok(given),
+        None => from_words(&call.arguments, schema(&host, &id, &call.tool).as_ref()),
+    };
+    let outcome = match arguments {
+        Ok(arguments) => {
+            let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
+            run(context, &host, proposed, caller(&call), call.save.as_deref()).await
+        }
+        Err(error) => Err(error),
+    };
+    host.stop().await;
+    outcome
+}
+
+/// Runs a call with progress shown and Ctrl-C passed on.
+pub(crate) async fn run(
+    context: &Context,
+    host: &Host,
+    proposed: ProposedCall,
+    caller: Caller,
+    save: Option<&std::path::Path>,
+) -> Result<u8, CliError> {
+    let target = proposed.target.clone();
+    let (progress, bar) = progress::show(&context.printer, &format!("calling {target}"));
+    // The question needs the terminal for itself.
+    if caller.origin != Origin::Person {
+        bar.finish_and_clear();
+    }
+    let attention = Attention { cancel: context.interrupted.clone(), progress: Some(progress) };
+    let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
+    bar.finish_and_clear();
+    outcome::show(context, &target, &record, save)
+}
+
+fn caller(call: &Call) -> Caller {
+    if call.review {
+        Caller { face: Face::Cli, origin: Origin::Model, name: "review".to_owned() }
+    } else {
+        Caller::person()
+    }
+}
+
+/// The servers that a call may need: its own, and those that stand in for it.
+fn with_stand_ins(config: &Config, id: &ServerId, tool: &str) -> Vec<ServerId> {
+    let mut servers = vec![id.clone()];
+    if let Some(server) = config.servers.get(id) {
+        let of_tool = server.tools.get(tool).and_then(|tool| tool.fallback.as_deref());
+        for place in [of_tool, server.fallback.as_deref()].into_iter().flatten() {
+            let name = place.rsplit_once('/').map_or(place, |(server, _)| server);
+            let known = |wanted: &str| config.servers.keys().find(|id| id.as_str() == wanted);
+            servers.extend([place, name].into_iter().find_map(known).cloned());
+        }
+    }
+    servers
+}
+
+fn schema(host: &Host, id: &ServerId, tool: &str) -> Option<Value> {
+    let fleet = host.fleet().load();
+    let tool = fleet.servers.get(id)?.offers.tool(tool)?;
+    serde_json::from_str(tool.definition().input_schema?.get()).ok()
+}
+
+/// Arguments that are all text, as prompts take them.
+pub(crate) fn texts(words: &[String]) -> Result<Json, CliError> {
+    let mut object = serde_json::Map::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(CliError::usage(format!("the argument `{word}` has no `=`"))
+                .with_hint("write it as key=value"));
+        };
+        object.insert(key.to_owned(), Value::from(value));
+    }
+    Ok(Json::from(&Value::Object(object)))
+}

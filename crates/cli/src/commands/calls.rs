@@ -1,0 +1,132 @@
+//! Lists and shows recorded calls.
+
+use serde_json::{Value, json};
+use switchboard_host::OutcomeKind;
+use switchboard_host::format::escape;
+use switchboard_host::host::ledger_file;
+use switchboard_host::record::{CallId, Filter, Full, Reader, StoredResult, Summary};
+
+use crate::args::CallFilter;
+use crate::commands::outcome::milliseconds;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+/// Lists calls, the newest first.
+pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, CliError> {
+    let outcome = match &filter.outcome {
+        None => None,
+        Some(word) => Some(word.parse().map_err(|_| {
+            CliError::usage(format!("there is no outcome `{word}`"))
+                .with_hint("`switchboard calls --help` lists them")
+        })?),
+    };
+    let before_id = filter.before.as_deref().map(str::parse::<CallId>).transpose();
+    let before_id = before_id.map_err(|error| CliError::usage(error.to_string()))?;
+    let wanted = Filter {
+        server: filter.server.clone(),
+        outcome,
+        before_id,
+        limit: filter.limit,
+        ..Filter::default()
+    };
+    let calls = Reader::at(&ledger_file(&context.places.state)).list(wanted).await?;
+    if context.printer.json {
+        let all: Vec<Value> = calls.iter().map(as_json).collect();
+        context.printer.json(&all)?;
+    } else {
+        let rows: Vec<[String; 7]> = calls.iter().map(row).collect();
+        let heading = ["id", "when", "server", "target", "outcome", "ms", "caller"];
+        context.printer.data(&table(context.printer.terminal, heading, &rows))?;
+        if calls.is_empty() {
+            context.printer.say("no calls are recorded");
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+/// Shows everything about a call.
+pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
+    let id: CallId = id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
+    let found = Reader::at(&ledger_file(&context.places.state)).show(id).await?;
+    let Some(call) = found else {
+        return Err(CliError::usage(format!("no call {id} is recorded"))
+            .with_hint("`switchboard calls` lists them"));
+    };
+    let value = full(&call);
+    if context.printer.json {
+        context.printer.json(&value)?;
+        return Ok(exit_code::OK);
+    }
+    let mut text = String::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        };
+        let break_or_space = if shown.contains('\n') { "\n" } else { " " };
+        text.push_str(&format!("{key}:{break_or_space}{}\n", escape(&shown)));
+    }
+    context.printer.data(&text)?;
+    Ok(exit_code::OK)
+}
+
+fn row(call: &Summary) -> [String; 7] {
+    [
+        call.id.to_string(),
+        call.created_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        call.server.clone(),
+        call.target.clone(),
+        call.outcome.map_or("under way", OutcomeKind::as_str).to_owned(),
+        call.duration
+            .map(|taken| format!("{:.1}", taken.as_secs_f64() * 1_000.0))
+            .unwrap_or_default(),
+        format!("{}/{}", call.face, call.caller),
+    ]
+}
+
+fn as_json(call: &Summary) -> Value {
+    json!({
+        "id": call.id.to_string(),
+        "created_at": call.created_at.to_string(),
+        "face": call.face,
+        "caller": call.caller,
+        "server": call.server,
+        "kind": call.kind.as_str(),
+        "target": call.target,
+        "verdict": call.verdict.as_ref().map(|(verdict, _)| verdict.as_str()),
+        "verdict_by": call.verdict.as_ref().map(|(_, by)| by),
+        "outcome": call.outcome.map(OutcomeKind::as_str),
+        "reason": call.reason,
+        "milliseconds": call.duration.map(milliseconds),
+        "result_bytes": call.result_bytes,
+    })
+}
+
+fn full(call: &Full) -> Value {
+    let mut value = as_json(&call.summary);
+    let text = |bytes: &[u8]| {
+        serde_json::from_slice(bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(bytes)))
+    };
+    let result = match &call.result {
+        None => Value::Null,
+        Some(StoredResult::Whole(bytes)) => text(bytes),
+        Some(other) => json!(format!("{other:?}")),
+    };
+    if let Some(members) = value.as_object_mut() {
+        members.insert("arguments".to_owned(), text(&call.arguments));
+        members.insert("message".to_owned(), json!(call.message));
+        members.insert("instance".to_owned(), json!(call.instance));
+        members.insert("attempts".to_owned(), json!(call.attempts));
+        members.insert("fallback".to_owned(), json!(call.fallback));
+        members.insert("definition".to_owned(), json!(call.definition_digest));
+        members.insert(
+            "late_answer".to_owned(),
+            call.late.as_ref().map_or(Value::Null, |late| text(late)),
+        );
+        members.insert("result".to_owned(), result);
+    }
+    value
+}

@@ -1,0 +1,122 @@
+//! Says what is wrong with each server and with the surroundings, and how to put it right.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use switchboard_host::ServerId;
+use switchboard_host::connect::{Server, Status};
+use switchboard_host::format::escape_line;
+
+use crate::commands::servers::how;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::starting::Starting;
+
+/// Checks everything, or one server.
+pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let only: Option<Vec<ServerId>> = match name {
+        Some(name) => Some(vec![context.known(&config, name)?]),
+        None => None,
+    };
+    let started = Instant::now();
+    let host = context.start(only.clone())?;
+    let starting = Starting::show(&context.printer, &host);
+    context.interrupted.run_until_cancelled(host.settled(only.as_deref())).await;
+    starting.finish();
+    let took = started.elapsed();
+    let fleet = host.fleet().load();
+    let ledger = host.ledger().check();
+    host.stop().await;
+
+    let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    let ill = fleet.servers.values().filter(|server| is_ill(server)).count();
+    if context.printer.json {
+        let servers: Vec<Value> = fleet.servers.values().map(|server| as_json(server)).collect();
+        context.printer.json(&json!({
+            "files": config.files,
+            "problems": problems,
+            "state": context.places.state,
+            "record": ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned()),
+            "servers": servers,
+        }))?;
+    } else {
+        let mut text = String::new();
+        for file in &config.files {
+            let there = if file.exists() { "read" } else { "not there" };
+            // Writing to a `String` cannot fail.
+            _ = writeln!(text, "file    {} ({there})", file.display());
+        }
+        let record = ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
+        _ = writeln!(text, "record  {} ({record})", context.places.state.display());
+        for server in fleet.servers.values() {
+            describe(&mut text, server);
+        }
+        _ = writeln!(
+            text,
+            "\n{} servers, {ill} not well, checked in {:.1} s",
+            fleet.servers.len(),
+            took.as_secs_f64()
+        );
+        context.printer.data(&text)?;
+    }
+    let well = ill == 0 && ledger.is_ok() && config.broken.is_empty() && config.is_complete();
+    Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
+}
+
+fn is_ill(server: &Server) -> bool {
+    !matches!(server.status, Status::Ready | Status::Disabled)
+}
+
+fn describe(text: &mut String, server: &Server) {
+    let mark = if is_ill(server) { "✗" } else { "✓" };
+    let line = |value: &str| escape_line(value).into_owned();
+    _ = writeln!(text, "\n{mark} {}: {}", line(server.id.as_str()), server.status.word());
+    _ = writeln!(text, "    {}", line(&how(server.config.as_deref())));
+    if let (Status::Ready, Some(agreement)) = (&server.status, &server.agreement) {
+        let offers = &server.offers;
+        _ = writeln!(
+            text,
+            "    speaks {}, offers {} tools, {} resources, {} prompts",
+            agreement.revision,
+            offers.tools.len(),
+            offers.resources.len() + offers.templates.len(),
+            offers.prompts.len()
+        );
+    }
+    for fault in &server.offers.faults {
+        _ = writeln!(text, "    left out: {}", line(fault));
+    }
+    if server.status == Status::NeedsApproval {
+        _ = writeln!(
+            text,
+            "    hint: look at it, then `switchboard servers approve {}`",
+            line(server.id.as_str())
+        );
+    }
+    if let Some(failure) = server.status.failure() {
+        _ = writeln!(text, "    {}", line(&failure.message));
+        if let Some(exit) = &failure.exit {
+            _ = writeln!(text, "    process: {}", line(exit));
+        }
+        for said in &failure.stderr {
+            _ = writeln!(text, "    | {}", line(said));
+        }
+        if let Some(hint) = &failure.hint {
+            _ = writeln!(text, "    hint: {}", line(hint));
+        }
+    }
+}
+
+fn as_json(server: &Server) -> Value {
+    json!({
+        "name": server.id.as_str(),
+        "status": server.status.word(),
+        "well": !is_ill(server),
+        "revision": server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
+        "failure": server.status.failure(),
+        "faults": server.offers.faults,
+    })
+}

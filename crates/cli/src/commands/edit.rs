@@ -1,0 +1,189 @@
+//! Changes the configuration: adds, removes, switches and approves servers.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+use switchboard_host::config::{self, Approvals, Layer, Replace};
+use switchboard_host::format::escape_line;
+
+use crate::args::{Add, Scope, TransportName};
+use crate::commands::servers::how;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Adds a server.
+pub(crate) fn add(context: &Context, add: &Add) -> Result<u8, CliError> {
+    let file = file_of(context, add.place.scope)?;
+    let replace = if add.force { Replace::Allow } else { Replace::Refuse };
+    config::add_server(&file, &add.name, &entry(add)?, replace).map_err(|error| {
+        let exists = error.message.contains("already");
+        let error = CliError::from(error);
+        if exists { error.with_hint("`--force` replaces it") } else { error }
+    })?;
+    if add.place.scope == Scope::Project {
+        // Whoever adds it by hand has seen it.
+        approve_now(context, &add.name)?;
+    }
+    context.printer.say(&format!("added `{}` to {}", escape_line(&add.name), file.display()));
+    context
+        .printer
+        .say(&format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name)));
+    Ok(exit_code::OK)
+}
+
+/// Removes a server.
+pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, CliError> {
+    let file = match context.config()?.servers.get(name) {
+        Some(server) if !server.source.file.as_os_str().is_empty() => server.source.file.clone(),
+        _ => file_of(context, scope)?,
+    };
+    config::remove_server(&file, name)?;
+    context.printer.say(&format!("removed `{}` from {}", escape_line(name), file.display()));
+    Ok(exit_code::OK)
+}
+
+/// Switches a server on.
+pub(crate) fn enable(context: &Context, name: &str) -> Result<u8, CliError> {
+    config::set_disabled(&source_of(context, name)?, name, false)?;
+    context.printer.say(&format!("enabled `{}`", escape_line(name)));
+    Ok(exit_code::OK)
+}
+
+/// Switches a server off.
+pub(crate) fn disable(context: &Context, name: &str) -> Result<u8, CliError> {
+    config::set_disabled(&source_of(context, name)?, name, true)?;
+    context.printer.say(&format!("disabled `{}`", escape_line(name)));
+    Ok(exit_code::OK)
+}
+
+/// Agrees to a server of the project's file.
+pub(crate) fn approve(context: &Context, name: &str) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let Some(server) = config.servers.get(&id) else {
+        return Err(CliError::new(
+            exit_code::CONFIG,
+            format!("the entry of `{name}` cannot be read"),
+        ));
+    };
+    if server.source.layer != Layer::Project {
+        context.printer.say(&format!(
+            "`{}` is not of the project's file and needs no approval",
+            escape_line(name)
+        ));
+        return Ok(exit_code::OK);
+    }
+    context.printer.say(&format!(
+        "`{}` runs: {}",
+        escape_line(name),
+        escape_line(&how(Some(server)))
+    ));
+    approve_now(context, name)?;
+    context.printer.say("approved; any change to its entry asks again");
+    Ok(exit_code::OK)
+}
+
+fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
+    let mut approvals = Approvals::load(&context.places.state);
+    let config = config::load(&context.places, &context.environment, &approvals);
+    if let Some(server) = config.servers.get(name)
+        && server.source.layer == Layer::Project
+    {
+        approvals.approve(&server.source.file, &server.id, &server.approval_digest)?;
+        approvals.save()?;
+    }
+    Ok(())
+}
+
+/// The file that a server is configured in.
+fn source_of(context: &Context, name: &str) -> Result<PathBuf, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    match config.servers.get(&id) {
+        Some(server) if !server.source.file.as_os_str().is_empty() => {
+            Ok(server.source.file.clone())
+        }
+        Some(_) => file_of(context, Scope::User),
+        None => {
+            Err(CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")))
+        }
+    }
+}
+
+fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
+    if let Some(file) = context.shared.config.last() {
+        return Ok(file.clone());
+    }
+    let places = &context.places;
+    let file = match scope {
+        Scope::User => places.user.clone(),
+        Scope::Project => places.project.clone(),
+    };
+    file.ok_or_else(|| CliError::new(exit_code::CONFIG, "there is no such file here"))
+}
+
+/// The entry for what was typed.
+fn entry(add: &Add) -> Result<Value, CliError> {
+    let Some((first, rest)) = add.target.split_first() else {
+        return Err(CliError::usage("there is neither an address nor a command"));
+    };
+    let is_address = first.starts_with("http://") || first.starts_with("https://");
+    let mut entry = Map::new();
+    if is_address {
+        if !rest.is_empty() {
+            return Err(CliError::usage("an address takes no further words"));
+        }
+        if !add.env.is_empty() || add.cwd.is_some() {
+            return Err(CliError::usage("an address takes no `--env` and no `--cwd`"));
+        }
+        entry.insert("url".to_owned(), json!(first));
+        let headers = pairs(&add.header, ':', "--header")?;
+        if !headers.is_empty() {
+            entry.insert("headers".to_owned(), Value::Object(headers));
+        }
+    } else {
+        if !add.header.is_empty() {
+            return Err(CliError::usage("a command takes no `--header`"));
+        }
+        entry.insert("command".to_owned(), json!(first));
+        if !rest.is_empty() {
+            entry.insert("args".to_owned(), json!(rest));
+        }
+        let env = pairs(&add.env, '=', "--env")?;
+        if !env.is_empty() {
+            entry.insert("env".to_owned(), Value::Object(env));
+        }
+        if let Some(cwd) = &add.cwd {
+            entry.insert("cwd".to_owned(), json!(cwd));
+        }
+    }
+    let kind = match (add.transport, is_address) {
+        (None, _) => None,
+        (Some(TransportName::Stdio), false) => Some("stdio"),
+        (Some(TransportName::Http), true) => Some("http"),
+        (Some(TransportName::Sse), true) => Some("sse"),
+        (Some(_), true) => return Err(CliError::usage("an address cannot be reached over stdio")),
+        (Some(_), false) => {
+            return Err(CliError::usage("a command can only be reached over stdio"));
+        }
+    };
+    if let Some(kind) = kind {
+        entry.insert("type".to_owned(), json!(kind));
+    }
+    if let Some(timeout) = add.timeout {
+        entry.insert("timeout".to_owned(), json!(timeout));
+    }
+    Ok(Value::Object(entry))
+}
+
+fn pairs(words: &[String], between: char, flag: &str) -> Result<Map<String, Value>, CliError> {
+    let mut map = Map::new();
+    for word in words {
+        let Some((name, value)) = word.split_once(between) else {
+            return Err(CliError::usage(format!("`{flag} {word}` has no `{between}`")));
+        };
+        map.insert(name.trim().to_owned(), json!(value.trim_start()));
+    }
+    Ok(map)
+}

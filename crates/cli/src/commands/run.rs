@@ -1,0 +1,65 @@
+//! From what was typed to the command that does it.
+
+use crate::args::{
+    CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ServersCommand, ToolsCommand,
+};
+use crate::commands::{
+    call, calls, doctor, edit, logs, manual, prompts, resources, servers, tools,
+};
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Runs a command; gives the exit code.
+pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliError> {
+    match command {
+        Command::Servers(servers) => {
+            let listing = ServersCommand::List { watch: false };
+            server_command(context, servers.command.unwrap_or(listing)).await
+        }
+        Command::Tools(tools) => match tools.command {
+            None => tools::list(context, &tools.list).await,
+            Some(ToolsCommand::List(of)) => tools::list(context, &of).await,
+            Some(ToolsCommand::Show { server, tool }) => tools::show(context, &server, &tool).await,
+            Some(ToolsCommand::Search { words, limit }) => {
+                tools::search(context, &words.join(" "), limit).await
+            }
+        },
+        Command::Call(call) => call::call(context, call).await,
+        Command::Resources(resources) => match resources.command {
+            None => resources::list(context, &resources.list).await,
+            Some(ResourcesCommand::List(of)) => resources::list(context, &of).await,
+            Some(ResourcesCommand::Read { server, uri, output }) => {
+                resources::read(context, &server, &uri, output.as_deref()).await
+            }
+        },
+        Command::Prompts(prompts) => match prompts.command {
+            None => prompts::list(context, &prompts.list).await,
+            Some(PromptsCommand::List(of)) => prompts::list(context, &of).await,
+            Some(PromptsCommand::Get { server, prompt, arguments }) => {
+                prompts::get(context, &server, &prompt, &arguments).await
+            }
+        },
+        Command::Calls(calls) => match calls.command {
+            None => calls::list(context, &calls.list).await,
+            Some(CallsCommand::List(filter)) => calls::list(context, &filter).await,
+            Some(CallsCommand::Show { id }) => calls::show(context, &id).await,
+        },
+        Command::Doctor(doctor) => doctor::doctor(context, doctor.server.as_deref()).await,
+        Command::Completions { shell } => manual::completions(context, shell),
+        Command::Man => manual::page(context),
+    }
+}
+
+async fn server_command(context: &Context, command: ServersCommand) -> Result<u8, CliError> {
+    match command {
+        ServersCommand::List { watch: false } => servers::list(context, &OfServer::default()).await,
+        ServersCommand::List { watch: true } => servers::watch(context).await,
+        ServersCommand::Add(add) => edit::add(context, &add),
+        ServersCommand::Remove { name, place } => edit::remove(context, &name, place.scope),
+        ServersCommand::Enable { name } => edit::enable(context, &name),
+        ServersCommand::Disable { name } => edit::disable(context, &name),
+        ServersCommand::Approve { name } => edit::approve(context, &name),
+        ServersCommand::Restart { name } => servers::restart(context, &name).await,
+        ServersCommand::Logs { name, lines } => logs::show(context, &name, lines),
+    }
+}

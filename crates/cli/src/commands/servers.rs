@@ -1,0 +1,214 @@
+//! Lists servers and their state, once or as they change.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use switchboard_host::config::{ServerConfig, Transport};
+use switchboard_host::connect::{Command, Failure, Server, Status};
+use switchboard_host::events::What;
+use switchboard_host::format::escape_line;
+
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::args::OfServer;
+use crate::commands::tools;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    name: &'a str,
+    status: &'a str,
+    transport: String,
+    revision: Option<&'static str>,
+    tools: usize,
+    resources: usize,
+    prompts: usize,
+    instances: usize,
+    failure: Option<&'a Failure>,
+    retry_in_seconds: Option<u64>,
+    faults: &'a [String],
+    source: Option<String>,
+}
+
+/// Lists servers.
+pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
+    let host = tools::start(context, of).await?;
+    let fleet = host.fleet().load();
+    let shown = if context.printer.json {
+        let all: Vec<Shown<'_>> = fleet.servers.values().map(|server| as_json(server)).collect();
+        context.printer.json(&all)
+    } else {
+        let rows: Vec<[String; 7]> = fleet.servers.values().map(|server| row(server)).collect();
+        let heading = ["server", "status", "how", "revision", "tools", "resources", "prompts"];
+        context.printer.data(&table(context.printer.terminal, heading, &rows))
+    };
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Shows every change until it is interrupted.
+pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
+    context.config()?;
+    let host = context.start(None)?;
+    let mut events = host.events().watch();
+    let watching = async {
+        for server in host.fleet().load().servers.values() {
+            let what = What::ServerChanged {
+                server: server.id.to_string(),
+                status: server.status.word().to_owned(),
+                detail: server.status.failure().map(|failure| failure.message.clone()),
+            };
+            show_event(context, &what)?;
+        }
+        loop {
+            match events.recv().await {
+                Ok(event) => show_event(context, &event.what)?,
+                Err(RecvError::Lagged(missed)) => {
+                    context.printer.say(&format!("{missed} events were missed"));
+                }
+                Err(RecvError::Closed) => return Ok(()),
+            }
+        }
+    };
+    let outcome: Option<Result<(), CliError>> =
+        context.interrupted.run_until_cancelled(watching).await;
+    host.stop().await;
+    outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
+}
+
+/// Starts a server afresh and says how it went.
+pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let host = context.start(Some(vec![id.clone()]))?;
+    let only = [id.clone()];
+    context.ready(&host, Some(&only)).await?;
+    let mut changes = host.fleet().changes();
+    let before = changes.load();
+    if let Some(server) = before.servers.get(&id) {
+        let refusal = match &server.status {
+            Status::Disabled => Some(("disabled", "enable")),
+            Status::NeedsApproval => Some(("not approved", "approve")),
+            _ => None,
+        };
+        if let Some((state, command)) = refusal {
+            host.stop().await;
+            let message = format!("server `{name}` is {state}");
+            return Err(CliError::new(exit_code::NOT_ALLOWED, message)
+                .with_hint(format!("`switchboard servers {command} {name}`")));
+        }
+    }
+    host.command(Command::Restart(id.clone())).await;
+    // The command has arrived when the fleet says something new of it.
+    let limit = std::time::Duration::from_secs(context.shared.start_timeout);
+    tokio::time::timeout(limit, changes.changed()).await.ok();
+    host.settled(Some(&only)).await;
+    let fleet = host.fleet().load();
+    let status = fleet.servers.get(&id).map(|server| server.status.clone());
+    host.stop().await;
+    match status {
+        Some(Status::Ready) => {
+            context.printer.say(&format!("server `{name}` starts well"));
+            Ok(exit_code::OK)
+        }
+        Some(status) => {
+            let why = status
+                .failure()
+                .map(|failure| format!(": {}", failure.message))
+                .unwrap_or_default();
+            let message = format!("server `{name}` did not start well ({}){why}", status.word());
+            let error = CliError::new(exit_code::NOT_RUN, message);
+            Err(error.with_hint(format!("`switchboard doctor {name}` tells more")))
+        }
+        None => Err(CliError::new(exit_code::NOT_RUN, format!("server `{name}` is gone"))),
+    }
+}
+
+fn show_event(context: &Context, what: &What) -> Result<(), CliError> {
+    if context.printer.json {
+        let text = serde_json::to_string(what)
+            .map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
+        context.printer.data(&text)
+    } else {
+        context.printer.data(&line(what))
+    }
+}
+
+fn line(what: &What) -> String {
+    match what {
+        What::ServerChanged { server, status, detail } => {
+            let detail = detail.as_deref().map(|detail| format!("\t{detail}")).unwrap_or_default();
+            format!(
+                "{}\t{status}{}",
+                escape_line(server),
+                escape_line(&detail).replace("\\t", "\t")
+            )
+        }
+        What::ConfigChanged { problems } if problems.is_empty() => {
+            "(configuration read again)".to_owned()
+        }
+        What::ConfigChanged { problems } => {
+            format!("(configuration: {})", escape_line(&problems.join("; ")))
+        }
+        What::ServerSaid { server, level, text } => {
+            format!("{}\t{level}\t{}", escape_line(server), escape_line(text))
+        }
+        other => escape_line(&format!("{other:?}")).into_owned(),
+    }
+}
+
+fn as_json(server: &Server) -> Shown<'_> {
+    let retry = match &server.status {
+        Status::Waiting { until, .. } => {
+            Some(until.saturating_duration_since(Instant::now()).as_secs())
+        }
+        _ => None,
+    };
+    Shown {
+        name: server.id.as_str(),
+        status: server.status.word(),
+        transport: how(server.config.as_deref()),
+        revision: server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
+        tools: server.offers.tools.len(),
+        resources: server.offers.resources.len() + server.offers.templates.len(),
+        prompts: server.offers.prompts.len(),
+        instances: server.instances.len(),
+        failure: server.status.failure(),
+        retry_in_seconds: retry,
+        faults: &server.offers.faults,
+        source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
+    }
+}
+
+fn row(server: &Server) -> [String; 7] {
+    let revision = server.agreement.as_ref().map(|agreement| agreement.revision.to_string());
+    [
+        server.id.to_string(),
+        server.status.word().to_owned(),
+        how(server.config.as_deref()),
+        revision.unwrap_or_default(),
+        server.offers.tools.len().to_string(),
+        (server.offers.resources.len() + server.offers.templates.len()).to_string(),
+        server.offers.prompts.len().to_string(),
+    ]
+}
+
+/// How a server is reached, in few words and without secrets.
+pub(crate) fn how(config: Option<&ServerConfig>) -> String {
+    match config.map(|config| &config.transport) {
+        None => String::new(),
+        Some(Transport::Builtin) => "built in".to_owned(),
+        Some(Transport::Stdio { command, args, .. }) => {
+            let words: Vec<&str> =
+                std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
+            words.join(" ")
+        }
+        Some(Transport::Http { urls, .. }) => {
+            let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
+            plain.collect::<Vec<_>>().join(" ")
+        }
+    }
+}

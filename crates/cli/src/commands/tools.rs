@@ -1,0 +1,155 @@
+//! Lists, shows and finds tools.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_host::catalog::{Entry, nearest, signature};
+use switchboard_host::format::{escape, escape_line};
+use switchboard_host::{Host, ServerId};
+
+use crate::args::OfServer;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+/// Lists tools.
+pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
+    let host = start(context, of).await?;
+    let lease = host.lease();
+    let entries: Vec<Entry<'_>> = lease.catalog().tools().collect();
+    let shown = print(context, &lease, &entries);
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Finds tools by words.
+pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Result<u8, CliError> {
+    let host = start(context, &OfServer::default()).await?;
+    let lease = host.lease();
+    let entries: Vec<Entry<'_>> =
+        lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry).collect();
+    if entries.is_empty() {
+        context.printer.say("no tool fits these words");
+    }
+    let shown = print(context, &lease, &entries);
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Shows everything about a tool.
+pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
+    let host = start(context, &OfServer { server: Some(server.to_owned()) }).await?;
+    let lease = host.lease();
+    let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
+        Some(entry) => print_one(context, &lease, entry),
+        None => {
+            let names = lease.catalog().tools().map(|entry| entry.tool.name().to_owned());
+            let names: Vec<String> = names.collect();
+            let near = nearest(tool, names.iter().map(String::as_str), 3);
+            let hint = match near.as_slice() {
+                [] => format!("`switchboard tools --server {server}` lists them"),
+                near => format!("did you mean `{}`?", near.join("` or `")),
+            };
+            Err(CliError::usage(format!("server `{server}` lists no tool `{tool}`"))
+                .with_hint(hint))
+        }
+    };
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Starts one server or all, and waits for them.
+pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliError> {
+    let config = context.config()?;
+    let only: Option<Vec<ServerId>> = match &of.server {
+        Some(name) => Some(vec![context.known(&config, name)?]),
+        None => None,
+    };
+    let host = context.start(only.clone())?;
+    context.ready(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+fn print(
+    context: &Context,
+    lease: &switchboard_host::Lease,
+    entries: &[Entry<'_>],
+) -> Result<(), CliError> {
+    if context.printer.json {
+        let all: Vec<Value> = entries.iter().map(|entry| as_json(lease, *entry)).collect();
+        return context.printer.json(&all);
+    }
+    let rows: Vec<[String; 4]> = entries
+        .iter()
+        .map(|entry| {
+            let definition = entry.tool.definition();
+            [
+                entry.server.id.to_string(),
+                entry.tool.name().to_owned(),
+                definition.input_schema.map(|raw| signature(raw.get())).unwrap_or_default(),
+                first_line(definition.description.as_deref().unwrap_or_default()),
+            ]
+        })
+        .collect();
+    let heading = ["server", "tool", "arguments", "description"];
+    context.printer.data(&table(context.printer.terminal, heading, &rows))
+}
+
+fn print_one(
+    context: &Context,
+    lease: &switchboard_host::Lease,
+    entry: Entry<'_>,
+) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&as_json(lease, entry));
+    }
+    let definition = entry.tool.definition();
+    let mut text = format!(
+        "{} on {}\n",
+        escape_line(entry.tool.name()),
+        escape_line(entry.server.id.as_str())
+    );
+    for part in
+        [definition.title.as_deref(), definition.description.as_deref()].into_iter().flatten()
+    {
+        text.push_str(&format!("\n{}\n", escape(part)));
+    }
+    let schemas = [
+        ("arguments", definition.input_schema),
+        ("structured result", definition.output_schema),
+        ("what the server says about it", definition.annotations),
+    ];
+    for (title, raw) in schemas {
+        if let Some(raw) = raw {
+            text.push_str(&format!("\n{title}:\n{}\n", escape(&pretty(raw))));
+        }
+    }
+    let name = lease.catalog().names().get(entry.place).unwrap_or_default().to_owned();
+    text.push_str(&format!(
+        "\nname for models: {}\nfingerprint: {}\n",
+        escape_line(&name),
+        entry.tool.digest()
+    ));
+    context.printer.data(&text)
+}
+
+fn as_json(lease: &switchboard_host::Lease, entry: Entry<'_>) -> Value {
+    json!({
+        "server": entry.server.id.as_str(),
+        "name": entry.tool.name(),
+        "model_name": lease.catalog().names().get(entry.place),
+        "fingerprint": entry.tool.digest(),
+        "definition": serde_json::from_str::<Value>(entry.tool.item.raw.get()).unwrap_or_default(),
+    })
+}
+
+fn pretty(raw: &RawValue) -> String {
+    serde_json::from_str::<Value>(raw.get())
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| raw.get().to_owned())
+}
+
+/// The first line of a text.
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}

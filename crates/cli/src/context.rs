@@ -1,0 +1,145 @@
+//! What every command needs: the files, the host, the printer; puts everything together.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_host::config::{self, Approvals, Config, Environment, Places};
+use switchboard_host::connect::Status;
+use switchboard_host::format::escape_line;
+use switchboard_host::review::{NobodyThere, Reviewer};
+use switchboard_host::{Host, Options, Recording, ServerId};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Shared;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::interrupt;
+use crate::ui::ask::Terminal;
+use crate::ui::printer::Printer;
+use crate::ui::starting::Starting;
+
+/// The first word that turns this program into the keeper of a server.
+pub(crate) const KEEPER: &str = "__keep";
+
+/// What every command needs.
+pub(crate) struct Context {
+    pub(crate) shared: Shared,
+    pub(crate) printer: Printer,
+    pub(crate) environment: Environment,
+    pub(crate) places: Places,
+    pub(crate) interrupted: CancellationToken,
+}
+
+impl Context {
+    pub(crate) fn new(shared: &Shared) -> Result<Self, CliError> {
+        let environment = Environment::from_process();
+        let places = Places::find(&environment, &shared.config)?;
+        Ok(Self {
+            printer: Printer::new(shared.json, shared.quiet, &environment),
+            shared: shared.clone(),
+            environment,
+            places,
+            interrupted: interrupt::watch(),
+        })
+    }
+
+    /// The configuration, with its problems told.
+    pub(crate) fn config(&self) -> Result<Config, CliError> {
+        let approvals = Approvals::load(&self.places.state);
+        let config = config::load(&self.places, &self.environment, &approvals);
+        for problem in &config.problems {
+            if problem.is_error() && !self.shared.config.is_empty() {
+                return Err(problem.clone().into());
+            }
+            self.printer.warn(&problem.to_string(), problem.hint.as_deref());
+        }
+        Ok(config)
+    }
+
+    /// The id of a configured server, or an error that names near ones.
+    pub(crate) fn known(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
+        let ids = || config.servers.keys().chain(config.broken.keys());
+        if let Some(id) = ids().find(|id| id.as_str() == name) {
+            return Ok(id.clone());
+        }
+        let near = switchboard_host::catalog::nearest(name, ids().map(ServerId::as_str), 3);
+        let hint = match near.as_slice() {
+            [] => "`switchboard servers` lists them".to_owned(),
+            near => format!("did you mean `{}`?", near.join("` or `")),
+        };
+        Err(CliError::usage(format!("there is no server `{name}`")).with_hint(hint))
+    }
+
+    /// Starts the host with the named servers, or with all.
+    pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
+        let keeper = std::env::current_exe()
+            .ok()
+            .and_then(|path| path.to_str().map(str::to_owned))
+            .filter(|_| cfg!(unix))
+            .map(|program| vec![program, KEEPER.to_owned()]);
+        let reviewer: Arc<dyn Reviewer> =
+            if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+                Arc::new(Terminal)
+            } else {
+                Arc::new(NobodyThere)
+            };
+        let record = if self.shared.no_record { Recording::Off } else { Recording::On };
+        let start_limit = Duration::from_secs(self.shared.start_timeout);
+        let options = Options {
+            keeper,
+            reviewer,
+            only,
+            record,
+            start_limit,
+            ..Options::new(self.places.clone(), self.environment.clone())
+        };
+        let host = Host::start(options)?;
+        if let Some(opened) = host.ledger().opened() {
+            if let Some(aside) = &opened.quarantined {
+                let aside = aside.display();
+                self.printer.warn(
+                    &format!("the record of calls was damaged; it was put aside as {aside}"),
+                    None,
+                );
+            }
+            if opened.recovered_unknown > 0 {
+                let count = opened.recovered_unknown;
+                self.printer.warn(
+                    &format!("a switchboard died; {count} of its calls may have run"),
+                    Some("`switchboard calls --outcome unknown` lists them"),
+                );
+            }
+        }
+        Ok(host)
+    }
+
+    /// Waits for the servers to come up, shows that on a terminal, and tells which did not.
+    pub(crate) async fn ready(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        let starting = Starting::show(&self.printer, host);
+        let waited = self.interrupted.run_until_cancelled(host.settled(only)).await;
+        starting.finish();
+        if waited.is_none() {
+            host.stop().await;
+            return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
+        }
+        for server in host.fleet().load().servers.values() {
+            if let Status::NeedsApproval = server.status {
+                let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
+                self.printer.warn(
+                    &format!("server `{}` of the project's file has not been approved", server.id),
+                    Some(&hint),
+                );
+            }
+            if let Some(failure) = server.status.failure() {
+                let message = format!("server `{}` is not ready: {}", server.id, failure.message);
+                self.printer.warn(&escape_line(&message), failure.hint.as_deref());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! What goes wrong at the terminal: what it is, what caused it, what to do next.
+
+use std::process::ExitCode;
+
+use switchboard_host::StartError;
+use switchboard_host::config::ConfigError;
+use switchboard_host::format::escape;
+
+use crate::exit_code;
+
+/// An error for a person.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) code: u8,
+}
+
+impl CliError {
+    pub(crate) fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(exit_code::USAGE, message)
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Prints the error and gives the exit code.
+    pub(crate) fn show(&self) -> ExitCode {
+        eprintln!("error: {}", escape(&self.message));
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {}", escape(hint));
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.hint.as_deref().map(str::to_owned);
+        Self { message: error.to_string(), hint, code: exit_code::CONFIG }
+    }
+}
+
+impl From<StartError> for CliError {
+    fn from(error: StartError) -> Self {
+        let hint = match &error {
+            StartError::Ledger(error) => error.hint().map(str::to_owned),
+            StartError::Http(_) => None,
+        };
+        Self { message: error.to_string(), hint, code: exit_code::TROUBLE }
+    }
+}
+
+impl From<switchboard_host::record::LedgerError> for CliError {
+    fn from(error: switchboard_host::record::LedgerError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self { message: error.to_string(), hint, code: exit_code::TROUBLE }
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(exit_code::TROUBLE, error.to_string())
+    }
+}

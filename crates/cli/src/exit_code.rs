@@ -1,0 +1,53 @@
+//! The exit codes, as the manual lists them.
+
+use switchboard_host::OutcomeKind;
+
+/// Everything went well.
+pub(crate) const OK: u8 = 0;
+/// The tool ran and reports a failure.
+pub(crate) const TOOL_ERROR: u8 = 1;
+/// The command line is wrong: an unknown name, an argument that does not fit.
+pub(crate) const USAGE: u8 = 2;
+/// The configuration is wrong.
+pub(crate) const CONFIG: u8 = 3;
+/// The server could not be reached, or turned the call down; nothing ran.
+pub(crate) const NOT_RUN: u8 = 4;
+/// The call is not allowed, or a person said no.
+pub(crate) const NOT_ALLOWED: u8 = 5;
+/// The call failed or its end is not known; it may have run.
+pub(crate) const FAILED: u8 = 6;
+/// Switchboard itself is in trouble: it cannot record, write or print.
+pub(crate) const TROUBLE: u8 = 7;
+/// Interrupted by the person.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The codes with their meaning, for the manual.
+pub(crate) const ALL: [(u8, &str); 9] = [
+    (OK, "everything went well"),
+    (TOOL_ERROR, "the tool ran and reports a failure"),
+    (USAGE, "the command line is wrong: an unknown name, an argument that does not fit"),
+    (CONFIG, "the configuration is wrong"),
+    (NOT_RUN, "the server could not be reached or turned the call down; nothing ran"),
+    (NOT_ALLOWED, "the call is not allowed, or a person said no"),
+    (FAILED, "the call failed or its end is not known; it may have run"),
+    (TROUBLE, "switchboard itself is in trouble: it cannot record, write or print"),
+    (INTERRUPTED, "interrupted"),
+];
+
+/// The exit code for how a call ended.
+pub(crate) fn of(kind: OutcomeKind, reason: Option<&str>) -> u8 {
+    match kind {
+        OutcomeKind::Ok => OK,
+        OutcomeKind::ToolError => TOOL_ERROR,
+        OutcomeKind::Denied | OutcomeKind::Rejected => NOT_ALLOWED,
+        OutcomeKind::NotSent => match reason {
+            Some("unknown_server" | "not_listed" | "bad_arguments") => USAGE,
+            Some("disabled" | "not_approved") => NOT_ALLOWED,
+            Some("record_unavailable" | "ledger") => TROUBLE,
+            _ => NOT_RUN,
+        },
+        OutcomeKind::Refused => NOT_RUN,
+        OutcomeKind::Failed | OutcomeKind::Unknown | OutcomeKind::InvalidOutput => FAILED,
+        OutcomeKind::Cancelled => INTERRUPTED,
+    }
+}

@@ -1,0 +1,62 @@
+//! The `switchboard` command: arguments to a command to an exit code.
+#![expect(clippy::print_stderr, reason = "talking is what the terminal face is for")]
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+mod args;
+mod arguments;
+mod commands;
+mod context;
+mod error;
+mod exit_code;
+mod interrupt;
+mod ui;
+
+use args::Arguments;
+use context::Context;
+
+// Many small pieces of text live shortly here; the system's allocator is slower at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    if let Some(code) = keep() {
+        return ExitCode::from(code);
+    }
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: the runtime does not start: {error}");
+            return ExitCode::from(exit_code::TROUBLE);
+        }
+    };
+    let code = runtime.block_on(async {
+        let context = match Context::new(&arguments.shared) {
+            Ok(context) => context,
+            Err(error) => return error.show(),
+        };
+        match commands::run(&context, arguments.command).await {
+            Ok(code) => ExitCode::from(code),
+            Err(error) => error.show(),
+        }
+    });
+    // A question may still wait for the terminal; nobody is going to answer it.
+    runtime.shutdown_background();
+    code
+}
+
+/// With the secret first word, this process stays with a server instead of being a command.
+#[cfg(unix)]
+fn keep() -> Option<u8> {
+    let mut words = std::env::args_os().skip(1);
+    (words.next()? == context::KEEPER)
+        .then(|| switchboard_host::connect::keep(&words.collect::<Vec<_>>()))
+}
+
+#[cfg(not(unix))]
+fn keep() -> Option<u8> {
+    None
+}

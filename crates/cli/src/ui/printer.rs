@@ -1,0 +1,79 @@
+//! Standard output is data, standard error is talk; colours only where a person looks.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use serde::Serialize;
+use switchboard_host::config::Environment;
+use switchboard_host::format::escape_line;
+
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Prints results and talk.
+#[derive(Clone, Debug)]
+pub(crate) struct Printer {
+    /// JSON instead of text.
+    pub(crate) json: bool,
+    quiet: bool,
+    /// Standard output is a terminal.
+    pub(crate) terminal: bool,
+    colour: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(json: bool, quiet: bool, environment: &Environment) -> Self {
+        let set = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
+        let colour = std::io::stderr().is_terminal() && !set("NO_COLOR");
+        Self { json, quiet, terminal: std::io::stdout().is_terminal(), colour }
+    }
+
+    /// Prints a result.
+    pub(crate) fn data(&self, text: &str) -> Result<(), CliError> {
+        let mut out = std::io::stdout().lock();
+        let ending = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+        match write!(out, "{text}{ending}").and_then(|()| out.flush()) {
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome.map_err(|error| {
+                CliError::new(exit_code::TROUBLE, format!("cannot write the result: {error}"))
+            }),
+        }
+    }
+
+    /// Prints a result as JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = if self.terminal {
+            serde_json::to_string_pretty(value)
+        } else {
+            serde_json::to_string(value)
+        };
+        self.data(&text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?)
+    }
+
+    /// Tells the person something.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Warns the person, with a next step if there is one.
+    pub(crate) fn warn(&self, text: &str, hint: Option<&str>) {
+        if self.quiet {
+            return;
+        }
+        eprintln!("{} {}", self.paint("33", "warning:"), escape_line(text));
+        if let Some(hint) = hint {
+            eprintln!("{} {}", self.paint("2", "hint:"), escape_line(hint));
+        }
+    }
+
+    /// Whether moving pictures may be shown.
+    pub(crate) fn is_lively(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}

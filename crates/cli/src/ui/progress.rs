@@ -1,0 +1,61 @@
+//! How far a call is, as a bar or a spinner.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Deserialize;
+use switchboard_host::format::escape_line;
+use switchboard_wire::Json;
+use tokio::sync::mpsc;
+
+use crate::ui::printer::Printer;
+
+/// Shows reports of progress until the sender is gone.
+pub(crate) fn show(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, ProgressBar) {
+    let (sender, mut reports) = mpsc::channel::<Json>(64);
+    let bar = if printer.is_lively() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+    };
+    bar.set_message(escape_line(what).into_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let shown = bar.clone();
+    tokio::spawn(async move {
+        while let Some(report) = reports.recv().await {
+            draw(&shown, &report);
+        }
+    });
+    (sender, bar)
+}
+
+#[derive(Deserialize)]
+struct Report {
+    progress: f64,
+    total: Option<f64>,
+    message: Option<String>,
+}
+
+fn draw(bar: &ProgressBar, report: &Json) {
+    let Ok(Report { progress, total, message }) = report.read() else { return };
+    if let Some(total) = total.filter(|total| *total > 0.0)
+        && let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {percent}% {msg}")
+    {
+        bar.set_style(style);
+        // In thousandths, so that fractions of a step are seen.
+        bar.set_length(1_000);
+        bar.set_position(thousandths(progress / total));
+    }
+    if let Some(message) = message {
+        bar.set_message(escape_line(&message).into_owned());
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to a range that fits"
+)]
+fn thousandths(fraction: f64) -> u64 {
+    (fraction * 1_000.0).clamp(0.0, 1_000.0) as u64
+}

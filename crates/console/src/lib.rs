@@ -1,0 +1,1 @@
+//! Face: web pages for people who look, try and approve; still empty.

@@ -1,0 +1,1 @@
+//! Face: all servers behind one MCP endpoint; still empty.

@@ -1,0 +1,141 @@
+//! Reads a file line by line without ever holding more of a line than asked, within limits.
+
+use std::{
+    io::{self, BufRead, BufReader, Read},
+    time::Instant,
+};
+
+const CHUNK: usize = 64 * 1024;
+
+/// How much may be read before giving up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) bytes: u64,
+    pub(crate) until: Instant,
+}
+
+/// What reading one more line came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A line, with its line end if it has one.
+    Line,
+    /// The beginning of a line that is longer than asked for.
+    CutLine,
+    End,
+    /// The budget is used up.
+    Exhausted,
+}
+
+/// A file seen as lines.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    reader: BufReader<R>,
+    budget: Budget,
+    line: Vec<u8>,
+    scanned: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(source: R, budget: Budget) -> Self {
+        let reader = BufReader::with_capacity(CHUNK, source);
+        Self { reader, budget, line: Vec::new(), scanned: 0 }
+    }
+
+    /// The line that was read last.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// How many bytes were read so far.
+    pub(crate) fn scanned(&self) -> u64 {
+        self.scanned
+    }
+
+    /// Reads the next line and keeps at most `keep` bytes of it.
+    pub(crate) fn advance(&mut self, keep: usize) -> io::Result<Step> {
+        self.line.clear();
+        let (mut any, mut cut) = (false, false);
+        loop {
+            let spent = self.scanned >= self.budget.bytes || Instant::now() >= self.budget.until;
+            let chunk = self.reader.fill_buf()?;
+            if chunk.is_empty() {
+                break;
+            }
+            if spent {
+                return Ok(Step::Exhausted);
+            }
+            any = true;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(chunk.len(), |end| end + 1);
+            let part = chunk.get(..used).unwrap_or_default();
+            let room = keep.saturating_sub(self.line.len());
+            self.line.extend_from_slice(part.get(..room).unwrap_or(part));
+            cut |= part.len() > room;
+            self.reader.consume(used);
+            self.scanned = self.scanned.saturating_add(u64::try_from(used).unwrap_or(u64::MAX));
+            if end.is_some() {
+                break;
+            }
+        }
+        Ok(match (any, cut) {
+            (false, _) => Step::End,
+            (true, false) => Step::Line,
+            (true, true) => Step::CutLine,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::{any, proptest};
+
+    use super::{Budget, Lines, Step};
+
+    fn plenty(bytes: u64) -> Budget {
+        Budget { bytes, until: Instant::now() + Duration::from_mins(10) }
+    }
+
+    #[test]
+    fn lines_are_cut_where_asked_and_the_rest_is_passed_over() {
+        let mut lines = Lines::new(&b"short\nmuch too long\nend"[..], plenty(1000));
+        let mut seen = Vec::new();
+        loop {
+            let step = lines.advance(6).unwrap();
+            seen.push((step, String::from_utf8(lines.line().to_vec()).unwrap()));
+            if step == Step::End {
+                break;
+            }
+        }
+        assert_eq!(
+            seen,
+            [
+                (Step::Line, "short\n".to_owned()),
+                (Step::CutLine, "much t".to_owned()),
+                (Step::Line, "end".to_owned()),
+                (Step::End, String::new()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_stops_at_the_budget() {
+        let mut lines = Lines::new(std::io::repeat(b'a'), plenty(1_000_000));
+        assert_eq!(lines.advance(10).unwrap(), Step::Exhausted);
+        assert!(lines.scanned() < 1_100_000, "read {}", lines.scanned());
+    }
+
+    proptest! {
+        #[test]
+        fn lines_put_together_are_the_file(bytes: Vec<u8>, repeat in any::<u8>()) {
+            let file = bytes.repeat(usize::from(repeat));
+            let mut lines = Lines::new(file.as_slice(), plenty(u64::MAX));
+            let mut together = Vec::new();
+            while lines.advance(usize::MAX).unwrap() == Step::Line {
+                together.extend_from_slice(lines.line());
+            }
+            assert_eq!(together, file);
+        }
+    }
+}

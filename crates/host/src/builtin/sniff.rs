@@ -1,0 +1,72 @@
+//! Tells from the first bytes of a file whether it is text, a picture or something else.
+
+/// How many bytes decide.
+pub(crate) const HEAD: usize = 8 * 1024;
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    Text,
+    /// A picture of this MIME type.
+    Image(&'static str),
+    /// Bytes, with a word for them.
+    Binary(&'static str),
+}
+
+const IMAGES: [(&[u8], &str); 4] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+];
+
+const BINARIES: [(&[u8], &str); 9] = [
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or office document"),
+    (b"\x1f\x8b", "gzip-compressed"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"MZ\x90\x00", "a program (Windows)"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+];
+
+/// Judges a file by its head.
+pub(crate) fn nature(head: &[u8]) -> Nature {
+    let begins = |(magic, word): &(&[u8], &'static str)| head.starts_with(magic).then_some(*word);
+    if let Some(mime_type) = IMAGES.iter().find_map(begins) {
+        return Nature::Image(mime_type);
+    }
+    if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
+        return Nature::Image("image/webp");
+    }
+    if let Some(word) = BINARIES.iter().find_map(begins) {
+        return Nature::Binary(word);
+    }
+    if head.contains(&0) { Nature::Binary("binary") } else { Nature::Text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Nature, nature};
+
+    #[test]
+    fn the_first_bytes_tell_what_a_file_is() {
+        for (head, expected) in [
+            (&b""[..], Nature::Text),
+            (b"# Title\n", Nature::Text),
+            ("日本語".as_bytes(), Nature::Text),
+            (b"caf\xe9 in Latin-1", Nature::Text),
+            (b"\x89PNG\r\n\x1a\n\0\0", Nature::Image("image/png")),
+            (b"\xff\xd8\xff\xe0", Nature::Image("image/jpeg")),
+            (b"RIFF\x10\0\0\0WEBPVP8 ", Nature::Image("image/webp")),
+            (b"RIFF\x10\0\0\0WAVEfmt ", Nature::Binary("binary")),
+            (b"%PDF-1.7", Nature::Binary("a PDF document")),
+            (b"\xff\xfea\0", Nature::Binary("text in UTF-16")),
+            (b"text\0text", Nature::Binary("binary")),
+        ] {
+            assert_eq!(nature(head), expected, "{head:?}");
+        }
+    }
+}

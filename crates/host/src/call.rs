@@ -1,0 +1,250 @@
+//! The line: the only way to run anything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_wire::Json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
+use crate::catalog::{Lease, ResolveError, ResolvedCall};
+use crate::config;
+use crate::events::What;
+use crate::execute::{self, Announce, Reach};
+use crate::host::Host;
+use crate::outcome::{Outcome, OutcomeKind};
+use crate::policy::{self, Answer, Decision, PermittedCall, Rules};
+use crate::proposed::{ProposedCall, Target};
+use crate::record::{Intent, NewCall, OpenCall, Record, VerdictWord};
+
+/// What a caller can do while a call runs.
+#[derive(Clone, Debug, Default)]
+pub struct Attention {
+    /// Gives the call up.
+    pub cancel: CancellationToken,
+    /// Gets reports of progress, as the server sends them.
+    pub progress: Option<mpsc::Sender<Json>>,
+}
+
+impl Host {
+    /// Calls what `proposed` names, as `caller`, on the catalog that the caller saw.
+    pub async fn call(&self, lease: &Lease, proposed: ProposedCall, caller: &Caller) -> Record {
+        self.call_with(lease, proposed, caller, &Attention::default()).await
+    }
+
+    /// The same, for a caller that wants to watch or to give up.
+    pub async fn call_with(
+        &self,
+        lease: &Lease,
+        proposed: ProposedCall,
+        caller: &Caller,
+        attention: &Attention,
+    ) -> Record {
+        let open = match self.ledger().open_call(new_call(&proposed, caller)).await {
+            Ok(open) => open,
+            Err(error) => return Record::refused(&error),
+        };
+        let target = proposed.target.clone();
+        let passage = Passage { host: self, lease, caller, open: &open, attention };
+        let outcome = tokio::select! {
+            biased;
+            outcome = passage.with_fallback(proposed) => outcome,
+            () = attention.cancel.cancelled() => {
+                Outcome::cancelled("by_caller", format!("the call of `{target}` was given up"))
+            }
+        };
+        let record = open.close(outcome).await;
+        self.tell_finished(&target, &record);
+        record
+    }
+
+    fn tell_started(&self, call: &ResolvedCall, open: &OpenCall) {
+        self.events().tell(|| What::CallStarted {
+            call: open.id().to_string(),
+            server: call.target().server.clone(),
+            target: call.target().name.clone(),
+            argument_keys: argument_keys(call.arguments()),
+        });
+    }
+
+    fn tell_finished(&self, target: &Target, record: &Record) {
+        self.events().tell(|| What::CallFinished {
+            call: record.id.map(|id| id.to_string()).unwrap_or_default(),
+            server: target.server.clone(),
+            target: target.name.clone(),
+            outcome: record.outcome.kind.as_str().to_owned(),
+            message: record.outcome.message.clone(),
+            milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+}
+
+/// One call on its way along the line.
+struct Passage<'a> {
+    host: &'a Host,
+    lease: &'a Lease,
+    caller: &'a Caller,
+    open: &'a OpenCall,
+    attention: &'a Attention,
+}
+
+impl Passage<'_> {
+    /// The line, and once more for the stand-in of a target that provably did not run.
+    async fn with_fallback(&self, proposed: ProposedCall) -> Outcome {
+        let (target, arguments) = (proposed.target.clone(), proposed.arguments.clone());
+        let outcome = self.line(proposed, None).await;
+        if !matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused) {
+            return outcome;
+        }
+        let Some(stand_in) = fallback_of(self.lease, &target) else { return outcome };
+        let why = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
+        let note: Arc<str> = format!("`{stand_in}` in place of `{target}`: {why}").into();
+        self.line(ProposedCall { target: stand_in, arguments }, Some(note)).await
+    }
+
+    async fn line(&self, proposed: ProposedCall, fallback: Option<Arc<str>>) -> Outcome {
+        let Self { host, lease, open, attention, .. } = self;
+        let resolved = match lease.resolve(proposed) {
+            Ok(resolved) => resolved,
+            Err(error) => return unresolved(&error),
+        };
+        open.resolved(Arc::clone(resolved.definition_digest()));
+        let permitted = match self.decide(resolved).await {
+            Ok(permitted) => permitted,
+            Err(outcome) => return outcome,
+        };
+        host.tell_started(permitted.call(), open);
+        let reach = Reach {
+            fleet: host.fleet(),
+            answers: host.answers(),
+            progress: attention.progress.clone(),
+            tag: open.id().get().cast_unsigned(),
+            start_limit: host.start_limit(),
+        };
+        let intended = Intended { open, server: &permitted.call().target().server, fallback };
+        let outcome = execute::run(&permitted, &reach, &intended).await;
+        lease.check_output(permitted.call(), outcome)
+    }
+
+    /// Policy, then a person if policy says so.
+    async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
+        let rules = Rules::of(&self.host.config().load().settings);
+        let question = match policy::decide(resolved, self.caller, rules) {
+            Decision::Permitted(permitted) => {
+                self.open.decided(VerdictWord::Allow, permitted.by());
+                return Ok(permitted);
+            }
+            Decision::Denied(denied) => {
+                self.open.decided(VerdictWord::Deny, denied.by.as_str());
+                return Err(Outcome::denied("policy", denied.to_string()));
+            }
+            Decision::Asked(question) => question,
+        };
+        self.open.decided(VerdictWord::Ask, question.why());
+        let answer = self.host.reviewer().ask(&question).await.map_err(|unanswered| {
+            with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
+        })?;
+        if answer == Answer::Always {
+            self.remember(question.call());
+        }
+        question.answered(answer).map_err(|rejected| Outcome::rejected(rejected.feedback))
+    }
+
+    /// Keeps a person's "always" where the server is configured.
+    fn remember(&self, call: &ResolvedCall) {
+        let Some(config) = &call.server().config else { return };
+        let source = Some(&config.source.file).filter(|file| !file.as_os_str().is_empty());
+        let Some(file) = source.or(self.host.user_file()) else { return };
+        if let Err(error) = config::add_auto_approve(file, config.id.as_str(), &call.target().name)
+        {
+            // The call runs all the same: the answer was yes. The next one is asked again.
+            let problems = vec![error.to_string()];
+            self.host.events().tell(|| What::ConfigChanged { problems });
+        }
+    }
+}
+
+/// Puts the intent of every attempt into the record before it leaves.
+struct Intended<'a> {
+    open: &'a OpenCall,
+    server: &'a str,
+    fallback: Option<Arc<str>>,
+}
+
+impl Announce for Intended<'_> {
+    async fn announce(&self, instance: usize, attempt: u32) -> Result<(), Outcome> {
+        let instance = Some(format!("{}#{instance}", self.server).into());
+        let fallback = self.fallback.clone();
+        let intent = Intent { instance, attempt, arguments: None, fallback };
+        self.open.intent(intent).await.map_err(|error| error.outcome())
+    }
+}
+
+fn with_hint(outcome: Outcome, hint: Option<String>) -> Outcome {
+    match hint {
+        Some(hint) => outcome.with_hint(hint),
+        None => outcome,
+    }
+}
+
+fn new_call(proposed: &ProposedCall, caller: &Caller) -> NewCall {
+    let target = &proposed.target;
+    NewCall {
+        face: caller.face.to_string().into(),
+        caller: format!("{}:{}", caller.origin, caller.name).into(),
+        server: target.server.as_str().into(),
+        kind: target.kind,
+        target: target.name.as_str().into(),
+        arguments: proposed.arguments.bytes().clone(),
+    }
+}
+
+fn unresolved(error: &ResolveError) -> Outcome {
+    with_hint(Outcome::not_sent(error.word(), error.to_string()), error.hint())
+}
+
+/// Where a call goes instead, if the configuration names a place.
+fn fallback_of(lease: &Lease, target: &Target) -> Option<Target> {
+    let server = lease.fleet().servers.get(target.server.as_str())?;
+    let config = server.config.as_ref()?;
+    let tool = config.tools.get(&target.name).and_then(|tool| tool.fallback.as_ref());
+    let place = tool.or(config.fallback.as_ref())?;
+    let known = |name: &str| lease.fleet().servers.contains_key(name);
+    let (server, name) = match place.rsplit_once('/') {
+        // A server's name may hold a slash itself.
+        Some((server, name)) if !known(place) && known(server) => (server, name),
+        _ => (place.as_str(), target.name.as_str()),
+    };
+    Some(Target::new(target.kind, server, name))
+}
+
+fn argument_keys(arguments: &Json) -> Vec<String> {
+    let members: Option<std::collections::BTreeMap<String, &RawValue>> = arguments.read().ok();
+    members.map(|members| members.into_keys().collect()).unwrap_or_default()
+}
+
+/// How long the host waits for its tasks when it stops.
+pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(8);
+
+/// A JSON object without members.
+#[must_use]
+pub fn no_arguments() -> Json {
+    Json::from(&Value::Object(serde_json::Map::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attention, Caller, Host, Lease, ProposedCall};
+
+    /// Compiles only while a call can be spawned, as every face needs it.
+    #[expect(dead_code, reason = "it is enough that it compiles")]
+    fn a_call_can_be_spawned(host: Host, lease: Lease, proposed: ProposedCall) {
+        fn spawned<F: Future + Send + 'static>(_future: F) {}
+        spawned(async move {
+            host.call_with(&lease, proposed, &Caller::person(), &Attention::default()).await
+        });
+    }
+}

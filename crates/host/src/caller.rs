@@ -1,0 +1,70 @@
+//! Who asks for a call, and through which face.
+
+use std::fmt;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The face that the call comes through.
+    pub face: Face,
+    /// Who proposed it there.
+    pub origin: Origin,
+    /// A name for the record: a user, a client, a model.
+    pub name: String,
+}
+
+/// A way into the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// A program that uses this library.
+    Library,
+    /// The terminal.
+    Cli,
+    /// A conversation.
+    Chat,
+    /// An MCP client.
+    Gateway,
+    /// The web pages.
+    Console,
+}
+
+/// Who proposed a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A person typed it: that is its approval.
+    Person,
+    /// A model wrote it.
+    Model,
+    /// A client sent it.
+    Client,
+}
+
+impl Caller {
+    /// A person at the terminal.
+    #[must_use]
+    pub fn person() -> Self {
+        Self { face: Face::Cli, origin: Origin::Person, name: "person".to_owned() }
+    }
+}
+
+impl fmt::Display for Face {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Library => "library",
+            Self::Cli => "cli",
+            Self::Chat => "chat",
+            Self::Gateway => "gateway",
+            Self::Console => "console",
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Person => "person",
+            Self::Model => "model",
+            Self::Client => "client",
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Turns the text a person typed for a parameter into the value its schema asks for.
+
+use serde_json::{Number, Value};
+
+/// How deep alternatives within alternatives are followed.
+const DEEPEST: usize = 8;
+
+/// The value that a text such as the right side of `days=3` stands for.
+///
+/// With a schema the first type that the text can be read as wins, in the order the schema lists
+/// them; a text that fits none stays a string, so that the check can say what is wrong with it.
+/// Without a schema a text that is a JSON number, boolean, null, object or array is that value.
+#[must_use]
+pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value {
+    match schema_of_parameter.filter(|schema| !says_nothing(schema)) {
+        Some(schema) => {
+            by_schema(text, schema, DEEPEST).unwrap_or_else(|| Value::String(text.to_owned()))
+        }
+        None => guessed(text),
+    }
+}
+
+fn by_schema(text: &str, schema: &Value, depth: usize) -> Option<Value> {
+    let below = depth.checked_sub(1)?;
+    if let Some(Value::Array(options)) = schema.get("enum") {
+        return among(text, options);
+    }
+    if let Some(value) = schema.get("const") {
+        return among(text, std::slice::from_ref(value));
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => return by_type(text, name),
+        Some(Value::Array(names)) => {
+            return names.iter().filter_map(Value::as_str).find_map(|name| by_type(text, name));
+        }
+        _ => {}
+    }
+    let alternatives = ["anyOf", "oneOf", "allOf"].iter().filter_map(|keyword| schema.get(keyword));
+    let mut alternatives = alternatives.filter_map(Value::as_array).flatten();
+    alternatives.find_map(|alternative| by_schema(text, alternative, below)).or_else(|| {
+        let implied = [("properties", "object"), ("items", "array")];
+        let found = implied.iter().find(|(keyword, _)| schema.get(keyword).is_some());
+        found.and_then(|(_, name)| by_type(text, name))
+    })
+}
+
+fn says_nothing(schema: &Value) -> bool {
+    let telling = ["enum", "const", "type", "anyOf", "oneOf", "allOf", "properties", "items"];
+    !telling.iter().any(|keyword| schema.get(keyword).is_some())
+}
+
+/// The option that is written like the text.
+fn among(text: &str, options: &[Value]) -> Option<Value> {
+    let as_string = options.iter().find(|option| option.as_str() == Some(text));
+    let parsed: Option<Value> = serde_json::from_str(text).ok();
+    as_string.cloned().or_else(|| parsed.filter(|parsed| options.contains(parsed)))
+}
+
+fn by_type(text: &str, name: &str) -> Option<Value> {
+    match name {
+        "string" => Some(Value::String(text.to_owned())),
+        "integer" => number(text).filter(is_whole).map(Value::Number),
+        "number" => number(text).map(Value::Number),
+        "boolean" => text.trim().parse().ok().map(Value::Bool),
+        "null" => (text.trim() == "null").then_some(Value::Null),
+        "object" => serde_json::from_str(text).ok().filter(Value::is_object),
+        "array" => serde_json::from_str(text).ok().filter(Value::is_array),
+        _ => None,
+    }
+}
+
+/// A JSON number, unless it is an integer too long to be kept exactly.
+fn number(text: &str) -> Option<Number> {
+    let number: Number = serde_json::from_str(text).ok()?;
+    let digits = text.trim().trim_start_matches('-');
+    let rounded = number.is_f64() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (!rounded || digits == "0").then_some(number)
+}
+
+fn is_whole(number: &Number) -> bool {
+    number.as_f64().is_none_or(|value| value.fract() == 0.0)
+}
+
+fn guessed(text: &str) -> Value {
+    let names = ["number", "boolean", "null", "object", "array"];
+    let value = names.iter().find_map(|name| by_type(text, name));
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_decides_what_a_text_means() {
+        let cases = [
+            ("3", json!({"type": "integer"}), json!(3)),
+            ("3.0", json!({"type": "integer"}), json!(3.0)),
+            ("3.5", json!({"type": "integer"}), json!("3.5")),
+            ("three", json!({"type": "integer"}), json!("three")),
+            ("18446744073709551616", json!({"type": "integer"}), json!("18446744073709551616")),
+            ("0.5", json!({"type": "number"}), json!(0.5)),
+            ("true", json!({"type": "boolean"}), json!(true)),
+            ("yes", json!({"type": "boolean"}), json!("yes")),
+            ("null", json!({"type": "null"}), json!(null)),
+            ("3", json!({"type": "string"}), json!("3")),
+            ("true", json!({"type": "string"}), json!("true")),
+            ("", json!({"type": "string"}), json!("")),
+            ("[1, 2]", json!({"type": "array"}), json!([1, 2])),
+            ("{\"a\": 1}", json!({"type": "object"}), json!({"a": 1})),
+            ("[1]", json!({"type": "object"}), json!("[1]")),
+            ("5", json!({"type": ["integer", "string"]}), json!(5)),
+            ("five", json!({"type": ["integer", "string"]}), json!("five")),
+            ("5", json!({"type": ["string", "integer"]}), json!("5")),
+            ("7", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(7)),
+            ("null", json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(null)),
+            ("x", json!({"oneOf": [{"type": "integer"}, {"type": "string"}]}), json!("x")),
+            ("1", json!({"enum": ["1", 1]}), json!("1")),
+            ("1", json!({"enum": [1, 2]}), json!(1)),
+            ("{}", json!({"properties": {}}), json!({})),
+            ("3", json!({"description": "anything"}), json!(3)),
+        ];
+        for (text, schema, expected) in cases {
+            assert_eq!(value_from_text(text, Some(&schema)), expected, "{text} {schema}");
+        }
+    }
+
+    #[test]
+    fn without_a_schema_json_that_is_no_string_is_read_as_json() {
+        let cases = [
+            ("3", json!(3)),
+            ("-0", json!(-0.0)),
+            ("1e3", json!(1000.0)),
+            ("false", json!(false)),
+            ("null", json!(null)),
+            ("[1]", json!([1])),
+            ("{\"a\":null}", json!({"a": null})),
+            ("\"quoted\"", json!("\"quoted\"")),
+            ("007", json!("007")),
+            ("12345678901234567890123", json!("12345678901234567890123")),
+            ("README.md", json!("README.md")),
+            ("{broken", json!("{broken")),
+            ("", json!("")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(value_from_text(text, None), expected, "{text}");
+        }
+    }
+}

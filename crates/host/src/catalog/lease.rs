@@ -1,0 +1,277 @@
+//! One catalog and the connections behind it, held by whoever was shown it.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use switchboard_wire::Json;
+
+use crate::catalog::arguments::ArgumentCheck;
+use crate::catalog::checks::Checks;
+use crate::catalog::error::ResolveError;
+use crate::catalog::snapshot::Catalog;
+use crate::catalog::suggest::nearest;
+use crate::catalog::template;
+use crate::connect::{Fleet, Server, Status, Tool, definition};
+use crate::digest;
+use crate::outcome::{Outcome, OutcomeKind};
+use crate::proposed::{ProposedCall, Target, TargetKind};
+
+/// As many near names are suggested.
+const SUGGESTIONS: usize = 3;
+
+/// What was advertised, and what will run.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    fleet: Arc<Fleet>,
+    catalog: Arc<Catalog>,
+    checks: Arc<Checks>,
+}
+
+/// A call whose target is listed and whose arguments fit.
+#[derive(Clone, Debug)]
+pub struct ResolvedCall {
+    target: Target,
+    arguments: Json,
+    server: Arc<Server>,
+    definition_digest: Arc<str>,
+}
+
+impl Lease {
+    /// Holds `fleet` together with its catalog.
+    #[must_use]
+    pub const fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
+        Self { fleet, catalog, checks }
+    }
+
+    /// The servers.
+    #[must_use]
+    pub const fn fleet(&self) -> &Arc<Fleet> {
+        &self.fleet
+    }
+
+    /// What they offer.
+    #[must_use]
+    pub const fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Looks a call up: is it listed, and do the arguments fit?
+    ///
+    /// # Errors
+    /// When not; the error names what comes close.
+    pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
+        let ProposedCall { target, arguments } = proposed;
+        let server = self.server(&target.server)?;
+        let definition_digest = match target.kind {
+            TargetKind::Tool => {
+                let tool = server.offers.tool(&target.name).ok_or_else(|| {
+                    not_listed(&target, server, server.offers.tools.iter().map(Tool::name))
+                })?;
+                self.check_arguments(&target, tool, &arguments)?;
+                tool.digest().into()
+            }
+            TargetKind::Resource => resource_digest(&target, server)?,
+            TargetKind::Prompt => prompt_digest(&target, server, &arguments)?,
+        };
+        Ok(ResolvedCall { target, arguments, server: Arc::clone(server), definition_digest })
+    }
+
+    /// Holds a tool to the output schema that it was listed with.
+    #[must_use]
+    pub fn check_output(&self, call: &ResolvedCall, outcome: Outcome) -> Outcome {
+        #[derive(Deserialize)]
+        struct Structured {
+            #[serde(rename = "structuredContent")]
+            content: Option<Value>,
+        }
+        let tool = match (call.target.kind, outcome.kind) {
+            (TargetKind::Tool, OutcomeKind::Ok) => call.server.offers.tool(&call.target.name),
+            _ => None,
+        };
+        let Some(tool) = tool else { return outcome };
+        let Some(schema) = tool.definition().output_schema else { return outcome };
+        let Some(result) = outcome.result.clone() else { return outcome };
+        let Ok(Structured { content: Some(content) }) = serde_json::from_slice(&result) else {
+            return outcome;
+        };
+        let key = format!("{} output", tool.digest());
+        let check = self.checks.of(&key, || ArgumentCheck::compile(schema.get()));
+        match &*check {
+            Ok(check) => match check.check(&content) {
+                Ok(()) => outcome,
+                Err(problems) => {
+                    let message =
+                        format!("the structured result breaks its own schema: {problems}");
+                    Outcome::invalid_output(message, result)
+                }
+            },
+            // A schema that cannot be used promises nothing.
+            Err(_) => outcome,
+        }
+    }
+
+    fn server(&self, name: &str) -> Result<&Arc<Server>, ResolveError> {
+        let Some(server) = self.fleet.servers.get(name) else {
+            let known = self.fleet.servers.keys().map(AsRef::as_ref);
+            let near = owned(nearest(name, known, SUGGESTIONS));
+            return Err(ResolveError::UnknownServer { server: name.to_owned(), near });
+        };
+        match &server.status {
+            Status::Disabled => Err(ResolveError::Disabled { server: name.to_owned() }),
+            Status::NeedsApproval => Err(ResolveError::NotApproved { server: name.to_owned() }),
+            _ => Ok(server),
+        }
+    }
+
+    fn check_arguments(
+        &self,
+        target: &Target,
+        tool: &Tool,
+        arguments: &Json,
+    ) -> Result<(), ResolveError> {
+        let mut parsed = as_object(target, arguments)?;
+        let schema = tool.definition().input_schema.map(serde_json::value::RawValue::get);
+        let check =
+            self.checks.of(tool.digest(), || ArgumentCheck::compile(schema.unwrap_or("{}")));
+        // `null` for what may be left out means that it is left out: models write that.
+        if let Some(members) = parsed.as_object_mut()
+            && members.values().any(Value::is_null)
+        {
+            let required = required_names(schema);
+            members.retain(|name, value| !value.is_null() || required.contains(name));
+        }
+        match &*check {
+            Ok(check) => check.check(&parsed).map_err(|problems| ResolveError::BadArguments {
+                target: target.clone(),
+                problems,
+            }),
+            Err(schema) => Err(ResolveError::BadSchema {
+                target: target.clone(),
+                problem: schema.to_string(),
+                hint: schema.hint(),
+            }),
+        }
+    }
+}
+
+impl ResolvedCall {
+    /// What is called.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The arguments: the text of a JSON object.
+    #[must_use]
+    pub const fn arguments(&self) -> &Json {
+        &self.arguments
+    }
+
+    /// The server, as it was when the call was resolved.
+    #[must_use]
+    pub const fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// The fingerprint of the definition that was shown.
+    #[must_use]
+    pub const fn definition_digest(&self) -> &Arc<str> {
+        &self.definition_digest
+    }
+
+    /// The fingerprint of target, definition and arguments together.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest::of([
+            self.target.to_string().as_bytes(),
+            self.definition_digest.as_bytes(),
+            self.arguments.as_str().as_bytes(),
+        ])
+    }
+}
+
+fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
+    let parsed = arguments.read::<Value>().map_err(|error| ResolveError::NotAnObject {
+        target: target.clone(),
+        problem: error.to_string(),
+    })?;
+    if parsed.is_object() {
+        Ok(parsed)
+    } else {
+        let problem = "the arguments are not a JSON object".to_owned();
+        Err(ResolveError::NotAnObject { target: target.clone(), problem })
+    }
+}
+
+fn required_names(schema: Option<&str>) -> Vec<String> {
+    #[derive(Default, Deserialize)]
+    struct Required {
+        #[serde(default)]
+        required: Vec<String>,
+    }
+    schema.and_then(|text| serde_json::from_str::<Required>(text).ok()).unwrap_or_default().required
+}
+
+fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, ResolveError> {
+    let offers = &server.offers;
+    if let Some(item) = offers.resources.iter().find(|item| *item.key == *target.name) {
+        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+    }
+    if let Some(item) = offers.templates.iter().find(|item| template::fits(&item.key, &target.name))
+    {
+        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+    }
+    Err(not_listed(target, server, offers.resources.iter().map(|item| &*item.key)))
+}
+
+fn prompt_digest(
+    target: &Target,
+    server: &Server,
+    arguments: &Json,
+) -> Result<Arc<str>, ResolveError> {
+    let prompts = &server.offers.prompts;
+    let item = prompts
+        .iter()
+        .find(|item| *item.key == *target.name)
+        .ok_or_else(|| not_listed(target, server, prompts.iter().map(|item| &*item.key)))?;
+    let given = as_object(target, arguments)?;
+    let wanted: Vec<Value> = definition(item)
+        .arguments
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    for argument in wanted {
+        let (name, required) = (argument.get("name"), argument.get("required"));
+        if let Some(name) = name.and_then(Value::as_str)
+            && required.and_then(Value::as_bool) == Some(true)
+            && given.get(name).is_none()
+        {
+            let problem = format!("the argument `{name}` is missing");
+            return Err(ResolveError::NotAnObject { target: target.clone(), problem });
+        }
+    }
+    Ok(digest::of([item.raw.get().as_bytes()]).into())
+}
+
+fn not_listed<'a>(
+    target: &Target,
+    server: &Server,
+    known: impl Iterator<Item = &'a str>,
+) -> ResolveError {
+    let status = &server.status;
+    if *status != Status::Ready {
+        let failure = status.failure();
+        let why = failure.map(|failure| format!(": {}", failure.message)).unwrap_or_default();
+        return ResolveError::NotReady {
+            server: target.server.clone(),
+            state: format!("{}{why}", status.word()),
+            hint: failure.and_then(|failure| failure.hint.clone()),
+        };
+    }
+    let near = owned(nearest(&target.name, known, SUGGESTIONS));
+    ResolveError::NotListed { target: target.clone(), near }
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,240 @@
+//! Gives every tool the name a model calls it by, and finds the tool behind such a name.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use sha1::{Digest, Sha1};
+
+/// The longest name every model vendor accepts.
+const LONGEST: usize = 64;
+/// What is kept of a name that gets a digest: 55, an underscore and 8 hexadecimal digits make 64.
+const KEPT: usize = 55;
+const DIGEST_BYTES: usize = 4;
+
+/// The name a model calls a tool by: `server__tool` where that is a legal name, otherwise a
+/// legal beginning of it followed by a digest of the whole.
+#[must_use]
+pub fn model_name(server: &str, tool: &str) -> String {
+    let raw = format!("{server}__{tool}");
+    let legal = in_alphabet(&raw);
+    if legal == raw && legal.len() <= LONGEST { legal } else { with_digest(&legal, &raw) }
+}
+
+/// A table of unique names: each name leads to the position of one tool in the list it was made
+/// from.
+///
+/// Names are looked up whole and never taken apart, because a server may choose a tool name that
+/// looks like another server's prefix.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    names: Vec<String>,
+    /// Positions in `names`, ordered by name.
+    order: Vec<u32>,
+}
+
+impl Names {
+    /// Builds the table for pairs of server and tool.
+    #[must_use]
+    pub fn of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let names = Self::assign(pairs);
+        let mut order: Vec<u32> = (0_u32..).take(names.len()).collect();
+        order.sort_unstable_by(|left, right| name_at(&names, *left).cmp(name_at(&names, *right)));
+        Self { names, order }
+    }
+
+    /// One name per pair, in the order of the pairs and all different.
+    ///
+    /// Where two pairs would share a name the earlier keeps it and the later gets a digest of its
+    /// own pair. All plain names are given out before the first of these, so what a pair is
+    /// called depends only on the pairs it shares a name with. A pair that is repeated counts as
+    /// a new tool.
+    #[must_use]
+    pub fn assign<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+        let pairs: Vec<_> = pairs.collect();
+        let mut taken = HashSet::with_capacity(pairs.len());
+        let mut names = Vec::with_capacity(pairs.len());
+        for (server, tool) in &pairs {
+            let name = model_name(server, tool);
+            names.push(taken.insert(name.clone()).then_some(name));
+        }
+        pairs
+            .iter()
+            .zip(names)
+            .map(|((server, tool), name)| {
+                name.unwrap_or_else(|| another_name(server, tool, &mut taken))
+            })
+            .collect()
+    }
+
+    /// The position of the tool with this name.
+    #[must_use]
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        let found =
+            self.order.binary_search_by(|index| name_at(&self.names, *index).cmp(name)).ok()?;
+        self.order.get(found).map(|index| *index as usize)
+    }
+
+    /// The name of the tool at this position.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&str> {
+        self.names.get(index).map(String::as_str)
+    }
+
+    /// All names, in the order of the pairs.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+fn name_at(names: &[String], index: u32) -> &str {
+    names.get(index as usize).map_or("", String::as_str)
+}
+
+/// A free name for a pair whose plain name belongs to another one.
+fn another_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
+    let legal = in_alphabet(&format!("{server}__{tool}"));
+    let mut attempt = 0_u64;
+    loop {
+        // The length keeps (`a`, `b__c`) and (`a__b`, `c`) apart, whose joined names are equal.
+        let name = with_digest(&legal, &format!("{}:{server}__{tool}:{attempt}", server.len()));
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        attempt += 1;
+    }
+}
+
+/// The text with every run of characters that a name may not hold replaced by one underscore.
+fn in_alphabet(raw: &str) -> String {
+    let mut legal = String::with_capacity(raw.len());
+    let mut in_run = false;
+    for character in raw.chars() {
+        let fits = character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        if fits {
+            legal.push(character);
+        } else if !in_run {
+            legal.push('_');
+        }
+        in_run = !fits;
+    }
+    legal
+}
+
+fn with_digest(legal: &str, digested: &str) -> String {
+    let mut name: String = legal.chars().take(KEPT).collect();
+    name.push('_');
+    for byte in Sha1::digest(digested.as_bytes()).iter().take(DIGEST_BYTES) {
+        // Writing to a string cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_match_the_known_vectors() {
+        let long = "a".repeat(56);
+        let longer = "a".repeat(57);
+        let cases = [
+            ("mock", "echo", "mock__echo".to_owned()),
+            ("my.server", "tool/name", "my_server__tool_name_61879991".to_owned()),
+            ("server", long.as_str(), format!("server__{long}")),
+            ("server", longer.as_str(), format!("server__{}_d04e8207", "a".repeat(47))),
+            (
+                "github.com/modelcontextprotocol/servers/tree/main/src/github",
+                "create_issue",
+                "github_com_modelcontextprotocol_servers_tree_main_src_g_2002c4dd".to_owned(),
+            ),
+            ("服务器", "工具", "_____840f4dde".to_owned()),
+        ];
+        for (server, tool, expected) in cases {
+            assert_eq!(model_name(server, tool), expected, "{server} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_forged_prefix_gets_a_name_of_its_own_and_leads_to_its_own_tool() {
+        let names = Names::of([("a", "b__c"), ("a__b", "c")].into_iter());
+        assert_eq!(names.get(0), Some("a__b__c"));
+        let forged = names.get(1).unwrap();
+        assert!(forged.starts_with("a__b__c_"), "{forged}");
+        assert_eq!(names.index_of("a__b__c"), Some(0));
+        assert_eq!(names.index_of(forged), Some(1));
+        assert_eq!(names.index_of("a__b"), None);
+    }
+
+    #[test]
+    fn a_plain_name_is_not_lost_to_the_replacement_of_another() {
+        let colliding = [("a", "b__c"), ("a__b", "c")];
+        let replacement = Names::assign(colliding.into_iter()).remove(1);
+        let tool = replacement.strip_prefix("a__").unwrap();
+        let names = Names::assign(colliding.into_iter().chain(std::iter::once(("a", tool))));
+        assert_eq!(names[2], replacement);
+        assert_ne!(names[1], replacement);
+    }
+
+    #[test]
+    fn a_replacement_does_not_depend_on_other_pairs_that_collide() {
+        let long = "x".repeat(60);
+        let (one, two) = (format!("{long}1"), format!("{long}2"));
+        let (tool_one, tool_two) = (format!("t__{one}"), format!("t__{two}"));
+        let first = [("s", tool_one.as_str()), ("s__t", one.as_str())];
+        let second = [("s", tool_two.as_str()), ("s__t", two.as_str())];
+        let alone = Names::assign(second.into_iter());
+        let together = Names::assign(first.into_iter().chain(second));
+        assert_eq!(together[2..], alone);
+    }
+
+    fn part() -> impl Strategy<Value = String> {
+        // A narrow alphabet makes collisions common.
+        prop_oneof!["[a_]{0,4}", "[a-z./ _-]{0,70}", "\\PC{0,20}"]
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_unique_short_legal_and_the_same_every_time(
+            pairs in proptest::collection::vec((part(), part()), 0..40),
+        ) {
+            let borrowed = || pairs.iter().map(|(server, tool)| (server.as_str(), tool.as_str()));
+            let names = Names::of(borrowed());
+            let unique: HashSet<_> = names.iter().collect();
+            prop_assert_eq!(unique.len(), pairs.len());
+            for (index, name) in names.iter().enumerate() {
+                prop_assert!(name.len() <= 64 && !name.is_empty());
+                prop_assert!(
+                    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+                );
+                prop_assert_eq!(names.index_of(name), Some(index));
+            }
+            prop_assert_eq!(Names::assign(borrowed()), names.iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_pair_that_shares_its_name_with_none_keeps_it_whatever_else_is_there(
+            pairs in proptest::collection::vec((part(), part()), 0..40),
+        ) {
+            let borrowed = pairs.iter().map(|(server, tool)| (server.as_str(), tool.as_str()));
+            let names = Names::assign(
+                std::iter::once(("weather", "get_forecast")).chain(borrowed),
+            );
+            prop_assert_eq!(names[0].as_str(), "weather__get_forecast");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `Environment`: variables, home and current folder as a value; the only reader of the process's own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What loading may know about the process. Tests make one; programs read it once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// Variables by name. One whose name or value is not Unicode is left out.
+    pub variables: BTreeMap<String, String>,
+    /// The home folder of the user.
+    pub home: Option<PathBuf>,
+    /// The folder the process works in.
+    pub current_dir: PathBuf,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub fn from_process() -> Self {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Self {
+            variables,
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        }
+    }
+
+    /// The value of a variable, which may be empty.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        if let Some(value) = self.variables.get(name) {
+            return Some(value);
+        }
+        // Windows spells the same variable `Path` or `PATH`.
+        cfg!(windows)
+            .then(|| self.variables.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)))
+            .flatten()
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a variable that names a folder; an empty one counts as unset.
+    pub(super) fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+}
+
+/// Values are secrets more often than not.
+impl fmt::Debug for Environment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("home", &self.home)
+            .field("current_dir", &self.current_dir)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_is_read_as_it_is() {
+        let environment = Environment::from_process();
+        assert_eq!(environment.variable("PATH"), std::env::var("PATH").ok().as_deref());
+        assert_eq!(environment.current_dir, std::env::current_dir().unwrap());
+    }
+
+    #[test]
+    fn values_are_not_printed() {
+        let environment = Environment {
+            variables: BTreeMap::from([("API_KEY".to_owned(), "hunter2".to_owned())]),
+            home: None,
+            current_dir: PathBuf::from("/here"),
+        };
+        let text = format!("{environment:?}");
+        assert!(text.contains("API_KEY") && !text.contains("hunter2"), "{text}");
+    }
+}

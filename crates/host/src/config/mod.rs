@@ -1,0 +1,39 @@
+//! Step 1 of the line: files and environment -> `Config`.
+//!
+//! Reading order: `environment` and `places` say where to look, `file` reads one file into a
+//! `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
+//! layers on top of each other, `resolved` is what comes out. `edit` writes, `watch` waits.
+
+mod approvals;
+mod change;
+mod digest;
+mod document;
+mod dotenv;
+mod edit;
+mod environment;
+mod error;
+mod file;
+mod load;
+mod names;
+mod places;
+mod reader;
+mod resolved;
+mod server;
+mod settings;
+mod similar;
+mod transport;
+mod variables;
+mod watch;
+mod web_address;
+
+pub use approvals::Approvals;
+pub use edit::{Replace, add_auto_approve, add_server, remove_server, set_disabled};
+pub use environment::Environment;
+pub use error::{ConfigError, Severity};
+pub use load::load;
+pub use places::Places;
+pub use resolved::{
+    BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,
+    ToolSettings, Transport,
+};
+pub use watch::{Watch, watch};

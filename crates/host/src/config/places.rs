@@ -1,0 +1,195 @@
+//! `Places`: which files are read and where state is kept.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::environment::Environment;
+use crate::config::error::ConfigError;
+use crate::config::resolved::Layer;
+
+/// The name of a project's file.
+const PROJECT_FILE: &str = "switchboard.json";
+
+/// The files of one host and its state folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The user's own file.
+    pub user: Option<PathBuf>,
+    /// The file of the project around the current folder, or where it would be.
+    pub project: Option<PathBuf>,
+    /// Files named on the command line; with any of these the two above are not read.
+    pub explicit: Vec<PathBuf>,
+    /// Where approvals and other state live, never inside a project.
+    pub state: PathBuf,
+}
+
+impl Places {
+    /// Finds the usual places, or takes the `explicit` files alone if there are any.
+    pub fn find(environment: &Environment, explicit: &[PathBuf]) -> Result<Self, ConfigError> {
+        let own = environment
+            .folder("SWITCHBOARD_HOME")
+            .map(|folder| environment.current_dir.join(folder));
+        let (config, state) = match own {
+            Some(own) => (Some(own.clone()), Some(own.join("state"))),
+            None if cfg!(windows) => (
+                base(environment, "APPDATA", "AppData/Roaming"),
+                base(environment, "LOCALAPPDATA", "AppData/Local"),
+            ),
+            None => (
+                base(environment, "XDG_CONFIG_HOME", ".config"),
+                base(environment, "XDG_STATE_HOME", ".local/state"),
+            ),
+        };
+        let state = state.ok_or_else(|| {
+            ConfigError::new(Path::new(""), "there is no home folder to keep state in")
+                .hint("set `SWITCHBOARD_HOME` to a folder")
+        })?;
+        if !explicit.is_empty() {
+            let explicit = explicit.iter().map(|file| environment.current_dir.join(file)).collect();
+            return Ok(Self { user: None, project: None, explicit, state });
+        }
+        Ok(Self {
+            user: config.map(|folder| folder.join("config.json")),
+            project: Some(project_file(environment)),
+            explicit: Vec::new(),
+            state,
+        })
+    }
+
+    /// Every file to read, the weakest layer first.
+    pub(super) fn layers(&self) -> Vec<(&Path, Layer)> {
+        let user = self.user.as_deref().map(|file| (file, Layer::User));
+        let project = self.project.as_deref().map(|file| (file, Layer::Project));
+        let explicit = self.explicit.iter().map(|file| (file.as_path(), Layer::Explicit));
+        if self.explicit.is_empty() {
+            user.into_iter().chain(project).collect()
+        } else {
+            explicit.collect()
+        }
+    }
+}
+
+/// The folder `switchboard` below a base folder; a relative base is ignored, as XDG asks.
+fn base(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
+    environment
+        .folder(variable)
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| environment.home.as_ref().map(|home| home.join(below_home)))
+        .map(|folder| folder.join("switchboard"))
+}
+
+/// The nearest project file upwards, not past the home folder or the top of a repository. If there
+/// is none, the one that would count if it were made here, so that it can be watched for.
+fn project_file(environment: &Environment) -> PathBuf {
+    for folder in environment.current_dir.ancestors() {
+        let file = folder.join(PROJECT_FILE);
+        if file.is_file() {
+            return file;
+        }
+        if Some(folder) == environment.home.as_deref() || folder.join(".git").exists() {
+            break;
+        }
+    }
+    environment.current_dir.join(PROJECT_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)], home: &Path, current: &Path) -> Environment {
+        Environment {
+            variables: variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+            home: Some(home.to_owned()),
+            current_dir: current.to_owned(),
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_user_file_and_the_state_folder_follow_the_environment() {
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: [(Variables, &str, &str); 5] = [
+            (&[], "/h/.config/switchboard/config.json", "/h/.local/state/switchboard"),
+            (
+                &[("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
+                "/c/switchboard/config.json",
+                "/s/switchboard",
+            ),
+            (
+                &[("XDG_CONFIG_HOME", "relative"), ("XDG_STATE_HOME", "")],
+                "/h/.config/switchboard/config.json",
+                "/h/.local/state/switchboard",
+            ),
+            (
+                &[("SWITCHBOARD_HOME", "/own"), ("XDG_STATE_HOME", "/s")],
+                "/own/config.json",
+                "/own/state",
+            ),
+            (&[("SWITCHBOARD_HOME", "own")], "/here/own/config.json", "/here/own/state"),
+        ];
+        for (variables, user, state) in cases {
+            let environment = environment(variables, Path::new("/h"), Path::new("/here"));
+            let places = Places::find(&environment, &[]).unwrap();
+            assert_eq!((places.user, places.state), (Some(user.into()), state.into()));
+        }
+    }
+
+    #[test]
+    fn explicit_files_replace_the_usual_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(PROJECT_FILE), "{}").unwrap();
+        let environment = environment(&[], folder.path(), folder.path());
+        let places = Places::find(&environment, &["a.json".into()]).unwrap();
+        let named = folder.path().join("a.json");
+        assert_eq!(places.layers(), [(named.as_path(), Layer::Explicit)]);
+        assert_eq!((places.user, places.project), (None, None));
+    }
+
+    #[test]
+    fn the_nearest_project_file_counts_but_not_one_outside_the_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let [outer, repository, inner] = ["o", "o/r", "o/r/i"].map(|path| top.path().join(path));
+        fs::create_dir_all(&inner).unwrap();
+        let found = || {
+            let environment = environment(&[], Path::new("/nowhere"), &inner);
+            Places::find(&environment, &[]).unwrap().project.unwrap()
+        };
+        fs::write(outer.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(), outer.join(PROJECT_FILE));
+        fs::create_dir(repository.join(".git")).unwrap();
+        assert_eq!(found(), inner.join(PROJECT_FILE));
+        fs::write(repository.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(), repository.join(PROJECT_FILE));
+    }
+
+    #[test]
+    fn the_search_ends_at_home() {
+        let top = tempfile::tempdir().unwrap();
+        let home = top.path().join("home");
+        let current = home.join("work");
+        fs::create_dir_all(&current).unwrap();
+        fs::write(top.path().join(PROJECT_FILE), "{}").unwrap();
+        let places = Places::find(&environment(&[], &home, &current), &[]).unwrap();
+        assert_eq!(places.project, Some(current.join(PROJECT_FILE)));
+    }
+
+    #[test]
+    fn a_dotenv_file_in_the_project_moves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".env"), "SWITCHBOARD_HOME=.\n").unwrap();
+        let environment = environment(&[], Path::new("/h"), folder.path());
+        let places = Places::find(&environment, &[]).unwrap();
+        assert!(places.state.starts_with("/h"), "{places:?}");
+    }
+
+    #[test]
+    fn without_a_home_folder_the_error_says_what_to_set() {
+        let nowhere =
+            Environment { variables: BTreeMap::new(), home: None, current_dir: PathBuf::from("/") };
+        let error = Places::find(&nowhere, &[]).unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some("set `SWITCHBOARD_HOME` to a folder"));
+    }
+}

@@ -1,0 +1,260 @@
+//! `Config`: what the files say once they are read, checked and put on top of each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::digest::Digest;
+use crate::config::error::ConfigError;
+use crate::config::web_address;
+use crate::server_id::ServerId;
+
+/// The name of the server that is part of the host.
+pub const BUILTIN: &str = "builtin";
+
+/// How long a call may take if nothing else is said.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Everything the files say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Config {
+    /// The servers whose entries are right; disabled and unapproved ones too.
+    pub servers: BTreeMap<ServerId, ServerConfig>,
+    /// The servers whose entries are wrong, with the first reason.
+    pub broken: BTreeMap<ServerId, ConfigError>,
+    /// What is wrong with files as a whole, and every warning.
+    pub problems: Vec<ConfigError>,
+    /// What holds for all servers.
+    pub settings: Settings,
+    /// Every file that was looked at, there or not: the ones to watch.
+    pub files: Vec<PathBuf>,
+}
+
+impl Config {
+    /// Whether every file could be read as a whole. If not, servers may be missing from this
+    /// configuration that are still wanted.
+    pub fn is_complete(&self) -> bool {
+        !self.problems.iter().any(ConfigError::is_error)
+    }
+}
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Its name.
+    pub id: ServerId,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Configured, but not to be started.
+    pub disabled: bool,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// Tools that need no question if the global switch is on as well.
+    pub auto_approve: BTreeSet<String>,
+    /// How many processes to run.
+    pub instances: usize,
+    /// Where calls go if this server cannot take them: `server` or `server/tool`.
+    pub fallback: Option<String>,
+    /// What is said about single tools.
+    pub tools: BTreeMap<String, ToolSettings>,
+    /// Which era of the protocol it speaks.
+    pub era: EraSetting,
+    /// Whether it may be started: always, except for a project's entry that nobody approved yet.
+    pub approved: bool,
+    /// What an approval of this entry, exactly as it is, refers to.
+    pub approval_digest: String,
+    /// Where the entry is written.
+    pub source: Source,
+}
+
+impl ServerConfig {
+    /// A digest of what cannot change while the server runs. Two entries with the same key differ
+    /// at most in what each call looks up anew, such as the timeout.
+    pub fn restart_key(&self) -> String {
+        let digest = Digest::of("restart")
+            .with(&format!("{} {}", self.disabled, self.approved))
+            .with(&format!("{} {:?}", self.instances, self.era));
+        match &self.transport {
+            Transport::Builtin => digest.with("builtin"),
+            Transport::Stdio { command, args, env, cwd } => {
+                let digest = with_list(digest.with("stdio").with(command), args);
+                let digest = with_map(digest, env);
+                match cwd {
+                    Some(cwd) => digest.with("cwd").with(&format!("{cwd:?}")),
+                    None => digest.with("no cwd"),
+                }
+            }
+            Transport::Http { urls, headers, kind } => {
+                with_map(with_list(digest.with("http").with(&format!("{kind:?}")), urls), headers)
+            }
+        }
+        .hex()
+    }
+}
+
+fn with_list(digest: Digest, texts: &[String]) -> Digest {
+    let digest = digest.with(&texts.len().to_string());
+    texts.iter().fold(digest, |digest, text| digest.with(text))
+}
+
+fn with_map(digest: Digest, map: &BTreeMap<String, String>) -> Digest {
+    let digest = digest.with(&map.len().to_string());
+    map.iter().fold(digest, |digest, (name, value)| digest.with(name).with(value))
+}
+
+/// How a server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// It is part of this program.
+    Builtin,
+    /// A program that we start and talk to over its standard input and output.
+    Stdio {
+        /// A name to look up in `PATH`, or an absolute path.
+        command: String,
+        /// Its arguments, passed on as they are, never through a shell.
+        args: Vec<String>,
+        /// Variables it gets beside the safe ones it inherits.
+        env: BTreeMap<String, String>,
+        /// The folder it works in.
+        cwd: Option<PathBuf>,
+    },
+    /// A server on the network.
+    Http {
+        /// At least one address of it; the others are tried if the first does not answer.
+        urls: Vec<String>,
+        /// Headers for every request.
+        headers: BTreeMap<String, String>,
+        /// Which transport it speaks.
+        kind: HttpKind,
+    },
+}
+
+/// Values of variables and headers are secrets, so only their names are printed.
+impl fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin => formatter.write_str("Builtin"),
+            Self::Stdio { command, args, env, cwd } => formatter
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("args", args)
+                .field("env", &env.keys())
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { urls, headers, kind } => {
+                let urls: Vec<String> =
+                    urls.iter().map(|url| web_address::without_secrets(url)).collect();
+                formatter
+                    .debug_struct("Http")
+                    .field("urls", &urls)
+                    .field("headers", &headers.keys())
+                    .field("kind", kind)
+                    .finish()
+            }
+        }
+    }
+}
+
+/// Which transport a server on the network speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpKind {
+    /// Streamable HTTP, and SSE if that is not understood.
+    #[default]
+    Auto,
+    /// Streamable HTTP.
+    Streamable,
+    /// The older HTTP with SSE.
+    Sse,
+}
+
+/// Which era of the protocol a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EraSetting {
+    /// Find out.
+    #[default]
+    Auto,
+    /// With a handshake.
+    Legacy,
+    /// Without one.
+    Modern,
+}
+
+/// What the operator says about one tool. Hints of the server itself are not found here.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolSettings {
+    /// How long one call may take, if not as long as for the server.
+    pub timeout: Option<Duration>,
+    /// Where calls go if the tool cannot be reached: `server` or `server/tool`.
+    pub fallback: Option<String>,
+    /// It changes nothing, so that it may be tried again.
+    pub read_only: bool,
+    /// Calling it twice is the same as calling it once, so that it may be tried again.
+    pub idempotent: bool,
+}
+
+/// Where an entry is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The file; empty for the built-in server if no file mentions it.
+    pub file: PathBuf,
+    /// What kind of file that is.
+    pub layer: Layer,
+    /// The line of the name, counted from 1; 0 if there is no file.
+    pub line: usize,
+}
+
+/// Who wrote a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The user, for themselves.
+    User,
+    /// Whoever wrote the project; not trusted until approved.
+    Project,
+    /// The user, for this run.
+    Explicit,
+}
+
+/// What holds for all servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The global switch: without it no tool runs unasked.
+    pub auto_approve: bool,
+    /// What a record survives.
+    pub durability: Durability,
+    /// The longest result that is taken from a server, in bytes.
+    pub result_limit_bytes: usize,
+    /// The longest result that is shown whole, in bytes; a longer one goes to a file.
+    pub show_limit_bytes: usize,
+    /// Whether the built-in server is there.
+    pub builtin: bool,
+    /// The folders that the built-in file tools may use; none means the current folder.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            auto_approve: false,
+            durability: Durability::Process,
+            result_limit_bytes: 64 * 1024 * 1024,
+            show_limit_bytes: 40_000,
+            builtin: true,
+            roots: Vec::new(),
+        }
+    }
+}
+
+/// What a record survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Durability {
+    /// The death of the process.
+    #[default]
+    Process,
+    /// The loss of power.
+    Power,
+}
+
+#[cfg(test)]
+#[path = "resolved_tests.rs"]
+mod tests;

@@ -1,0 +1,171 @@
+//! The entry of one server -> `ServerConfig`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::digest::Digest;
+use crate::config::document::{Member, Node, Value};
+use crate::config::error::ConfigError;
+use crate::config::reader::Reader;
+use crate::config::resolved::{
+    DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
+};
+use crate::config::transport::{self, Entry, EnvFile};
+use crate::server_id::ServerId;
+
+/// The keys of an entry, in the order in which we write them.
+pub(super) const KEYS: &[&str] = &[
+    "type",
+    "transportType",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "urls",
+    "headers",
+    "disabled",
+    "timeout",
+    "autoApprove",
+    "alwaysAllow",
+    "instances",
+    "fallback",
+    "tools",
+    "era",
+];
+
+const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent"];
+
+/// One server as its entry says, and the file with variables that it refers to. Whether a
+/// project's entry is approved is not known here: it is not.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    id: ServerId,
+    member: &Member,
+    layer: Layer,
+) -> Result<(ServerConfig, Option<EnvFile>), ConfigError> {
+    let Value::Object(members) = &member.value.value else {
+        let message = format!("the entry must be an object, not {}", member.value.kind());
+        return Err(reader.error(member.value.at, message));
+    };
+    if let Some((path, at)) = member.value.duplicate() {
+        return Err(reader.about(at, &path, "is given twice"));
+    }
+    reader.warn_unknown(members, "", KEYS);
+    let entry = Entry::new(reader, member, members, layer)?;
+    let found = transport::read(reader, &entry)?;
+    let mut server = ServerConfig {
+        transport: found.transport,
+        approved: layer != Layer::Project,
+        approval_digest: approval_digest(&member.value, found.env_file.as_ref()),
+        source: Source { file: reader.file.to_path_buf(), layer, line: member.at.line },
+        ..plain(id)
+    };
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        read_key(reader, &mut server, member)?;
+    }
+    Ok((server, found.env_file))
+}
+
+/// The built-in server as it is if no file mentions it; also what an entry begins with.
+pub(super) fn plain(id: ServerId) -> ServerConfig {
+    ServerConfig {
+        id,
+        transport: Transport::Builtin,
+        disabled: false,
+        timeout: DEFAULT_TIMEOUT,
+        auto_approve: BTreeSet::new(),
+        instances: 1,
+        fallback: None,
+        tools: BTreeMap::new(),
+        era: EraSetting::Auto,
+        approved: true,
+        approval_digest: String::new(),
+        source: Source { file: Default::default(), layer: Layer::User, line: 0 },
+    }
+}
+
+/// The entry before any variable is replaced: an approval is given to what a person could read,
+/// not to what it meant that day. A file with variables belongs to it, since whoever can change
+/// that file can change what the server does.
+fn approval_digest(entry: &Node, env_file: Option<&EnvFile>) -> String {
+    let digest = Digest::of("approval").with(&entry.compact());
+    match env_file {
+        Some(file) => digest.with(&file.text).hex(),
+        None => digest.hex(),
+    }
+}
+
+fn read_key(
+    reader: &mut Reader<'_>,
+    server: &mut ServerConfig,
+    member: &Member,
+) -> Result<(), ConfigError> {
+    let node = &member.value;
+    let key = member.name.as_str();
+    match key {
+        "disabled" => server.disabled = reader.flag(node, key)?,
+        "timeout" => server.timeout = reader.timeout(node, key)?.unwrap_or(DEFAULT_TIMEOUT),
+        "autoApprove" | "alwaysAllow" => server.auto_approve.extend(reader.texts(node, key)?),
+        "instances" => {
+            server.instances = reader.count(node, key, 1..=32)?;
+            if server.instances > 1 && !matches!(server.transport, Transport::Stdio { .. }) {
+                return Err(reader.about(node.at, key, "is only for servers started by `command`"));
+            }
+        }
+        "fallback" => server.fallback = Some(fallback(reader, node, key)?),
+        "tools" => server.tools = tools(reader, node)?,
+        "era" => {
+            let choices = [
+                ("auto", EraSetting::Auto),
+                ("legacy", EraSetting::Legacy),
+                ("modern", EraSetting::Modern),
+            ];
+            server.era = reader.choice(node, key, &choices)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn fallback(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.text(node, key)?;
+    if text.is_empty() {
+        return Err(reader.about(node.at, key, "is empty"));
+    }
+    if reader.server == Some(text.as_str()) {
+        return Err(reader.about(node.at, key, "cannot be the server itself"));
+    }
+    Ok(text)
+}
+
+fn tools(
+    reader: &mut Reader<'_>,
+    node: &Node,
+) -> Result<BTreeMap<String, ToolSettings>, ConfigError> {
+    let mut tools = BTreeMap::new();
+    for tool in reader.members(node, "tools")? {
+        let inside = format!("tools.{}.", tool.name);
+        let members = reader.members(&tool.value, inside.trim_end_matches('.'))?;
+        reader.warn_unknown(members, &inside, TOOL_KEYS);
+        let mut settings = ToolSettings::default();
+        for member in members.iter().filter(|member| !member.value.is_null()) {
+            let node = &member.value;
+            let key = &format!("{inside}{}", member.name);
+            match member.name.as_str() {
+                "timeout" => settings.timeout = reader.timeout(node, key)?,
+                "fallback" => settings.fallback = Some(fallback(reader, node, key)?),
+                "readOnly" => settings.read_only = reader.flag(node, key)?,
+                "idempotent" => settings.idempotent = reader.flag(node, key)?,
+                _ => {}
+            }
+        }
+        tools.insert(tool.name.clone(), settings);
+    }
+    Ok(tools)
+}
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

@@ -1,0 +1,83 @@
+//! The `settings` of a file, put on top of those of the layers below.
+
+use std::ops::RangeInclusive;
+
+use crate::config::document::{Member, Node};
+use crate::config::error::ConfigError;
+use crate::config::reader::Reader;
+use crate::config::resolved::{Durability, Layer, Settings};
+
+const KEYS: &[&str] =
+    &["autoApprove", "durability", "resultLimitBytes", "showLimitBytes", "builtin", "roots"];
+
+const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
+const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
+
+/// Reads every setting that is right, and returns what is wrong with the others.
+///
+/// A project may only narrow: it is written by others, and what it sets holds for every server.
+pub(super) fn apply(
+    settings: &mut Settings,
+    node: &Node,
+    layer: Layer,
+    reader: &mut Reader<'_>,
+) -> Vec<ConfigError> {
+    if let Some((path, at)) = node.duplicate() {
+        return vec![reader.about(at, &format!("settings.{path}"), "is given twice")];
+    }
+    let members = match reader.members(node, "settings") {
+        Ok(members) => members,
+        Err(error) => return vec![error],
+    };
+    reader.warn_unknown(members, "settings.", KEYS);
+    let mut errors = Vec::new();
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        let mut wanted = settings.clone();
+        match read(&mut wanted, member, reader) {
+            Err(error) => errors.push(error),
+            Ok(()) if layer == Layer::Project && widens(&wanted, settings) => {
+                let key = format!("settings.{}", member.name);
+                reader.warn(
+                    member.at,
+                    &key,
+                    "cannot be widened by a project, so it does not count",
+                );
+            }
+            Ok(()) => *settings = wanted,
+        }
+    }
+    errors
+}
+
+fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result<(), ConfigError> {
+    let node = &member.value;
+    let key = &format!("settings.{}", member.name);
+    match member.name.as_str() {
+        "autoApprove" => settings.auto_approve = reader.flag(node, key)?,
+        "durability" => {
+            let choices = [("process", Durability::Process), ("power", Durability::Power)];
+            settings.durability = reader.choice(node, key, &choices)?;
+        }
+        "resultLimitBytes" => {
+            settings.result_limit_bytes = reader.count(node, key, RESULT_LIMIT)?;
+        }
+        "showLimitBytes" => settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT)?,
+        "builtin" => settings.builtin = reader.flag(node, key)?,
+        "roots" => {
+            let base = reader.variables.workspace;
+            let texts = reader.texts(node, key)?;
+            settings.roots = texts.iter().map(|text| reader.resolve(text, base)).collect();
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn widens(wanted: &Settings, current: &Settings) -> bool {
+    wanted.auto_approve && !current.auto_approve
+        || wanted.builtin && !current.builtin
+        || wanted.durability < current.durability
+        || wanted.result_limit_bytes > current.result_limit_bytes
+        || wanted.show_limit_bytes > current.show_limit_bytes
+        || wanted.roots != current.roots
+}

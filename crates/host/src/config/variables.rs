@@ -1,0 +1,186 @@
+//! `${...}` in texts: environment variables, folders and separators.
+
+use std::path::{MAIN_SEPARATOR_STR, Path};
+
+use crate::config::environment::Environment;
+use crate::config::error::shown;
+
+/// What texts may refer to.
+pub(super) struct Variables<'a> {
+    pub(super) environment: &'a Environment,
+    /// The folder that `${workspaceFolder}` stands for.
+    pub(super) workspace: &'a Path,
+    pub(super) unset: Unset,
+}
+
+/// What to do about a variable without a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unset {
+    Refuse,
+    /// Leave the text as it is: for checking an entry that is used somewhere else.
+    Keep,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum VariableError {
+    #[error("variable `{}` is not set", shown(.0))]
+    Unset(String),
+    #[error("`${{{}}}` is not a variable", shown(.0))]
+    Unknown(String),
+    #[error("`${{` has no closing `}}`")]
+    Open,
+    #[error("`${{userHome}}` is not known")]
+    NoHome,
+    #[error("`${{{0}}}` is not Unicode text")]
+    NotText(&'static str),
+}
+
+impl VariableError {
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::Unset(name) => {
+                let name = shown(name);
+                format!("set it in the environment, or give a default: `${{{name}:-default}}`")
+            }
+            Self::Unknown(_) => "there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, \
+                `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, \
+                `${pathSeparator}` and `${/}`; write `$${` for a plain `${`"
+                .to_owned(),
+            Self::Open => "write `$${` for a plain `${`".to_owned(),
+            Self::NoHome => "set `HOME`".to_owned(),
+            Self::NotText(_) => "use a folder with a plain name".to_owned(),
+        }
+    }
+}
+
+impl Variables<'_> {
+    /// `text` with every variable replaced, once: what a value contains is not looked at again.
+    pub(super) fn expand(&self, text: &str) -> Result<String, VariableError> {
+        let mut expanded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            if let Some(plain) = before.strip_suffix('$') {
+                expanded.push_str(plain);
+                expanded.push_str("${");
+                rest = after;
+                continue;
+            }
+            expanded.push_str(before);
+            let (reference, after) = after.split_once('}').ok_or(VariableError::Open)?;
+            match self.value(reference) {
+                Err(VariableError::Unset(_)) if self.unset == Unset::Keep => {
+                    expanded.push_str("${");
+                    expanded.push_str(reference);
+                    expanded.push('}');
+                }
+                value => expanded.push_str(&value?),
+            }
+            rest = after;
+        }
+        expanded.push_str(rest);
+        Ok(expanded)
+    }
+
+    fn value(&self, reference: &str) -> Result<String, VariableError> {
+        let workspace = |name| self.workspace.to_str().ok_or(VariableError::NotText(name));
+        match reference {
+            "userHome" => {
+                let home = self.environment.home.as_deref().ok_or(VariableError::NoHome)?;
+                home.to_str().map(str::to_owned).ok_or(VariableError::NotText("userHome"))
+            }
+            "workspaceFolder" => workspace("workspaceFolder").map(str::to_owned),
+            "workspaceFolderBasename" => workspace("workspaceFolderBasename")
+                .map(|folder| Path::new(folder).file_name().unwrap_or_default())
+                .map(|name| name.to_string_lossy().into_owned()),
+            "pathSeparator" | "/" => Ok(MAIN_SEPARATOR_STR.to_owned()),
+            _ => self.environment_value(reference),
+        }
+    }
+
+    fn environment_value(&self, reference: &str) -> Result<String, VariableError> {
+        let unknown = || VariableError::Unknown(reference.to_owned());
+        let (name, default) = match reference.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (reference, None),
+        };
+        let name = match name.strip_prefix("env:") {
+            Some(name) => Some(name.trim()).filter(|name| !name.is_empty()),
+            None => Some(name).filter(|name| is_name(name)),
+        };
+        let name = name.ok_or_else(unknown)?;
+        match (self.environment.variable(name), default) {
+            // As in a shell, `:-` also stands in for an empty value.
+            (None | Some(""), Some(default)) => Ok(default.to_owned()),
+            (Some(value), _) => Ok(value.to_owned()),
+            (None, None) => Err(VariableError::Unset(name.to_owned())),
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let letter = |character: char| character.is_ascii_alphabetic() || character == '_';
+    text.chars().next().is_some_and(letter)
+        && text.chars().all(|character| letter(character) || character.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment() -> Environment {
+        let variables = [("TOKEN", "s3cret"), ("EMPTY", ""), ("NESTED", "${TOKEN}")];
+        Environment {
+            variables: variables.map(|(n, v)| (n.to_owned(), v.to_owned())).into(),
+            home: Some("/home/me".into()),
+            current_dir: "/here".into(),
+        }
+    }
+
+    fn expand(text: &str, unset: Unset) -> Result<String, VariableError> {
+        let workspace = Path::new("/code/thing");
+        Variables { environment: &environment(), workspace, unset }.expand(text)
+    }
+
+    #[test]
+    fn every_form_is_replaced() {
+        let cases = [
+            ("plain $TOKEN $", "plain $TOKEN $"),
+            ("Bearer ${TOKEN}!", "Bearer s3cret!"),
+            ("${env:TOKEN}${env: TOKEN }", "s3crets3cret"),
+            ("[${EMPTY}]", "[]"),
+            ("${EMPTY:-x}${MISSING:-}${MISSING:-a:-b}${env:MISSING:-y}", "xa:-by"),
+            ("${userHome}/x", "/home/me/x"),
+            ("${workspaceFolder}|${workspaceFolderBasename}", "/code/thing|thing"),
+            ("$${TOKEN} $$", "${TOKEN} $$"),
+            ("${NESTED}", "${TOKEN}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(expand(text, Unset::Refuse).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(
+            expand("${/}${pathSeparator}", Unset::Refuse).unwrap(),
+            MAIN_SEPARATOR_STR.repeat(2)
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_refused() {
+        let cases = [
+            ("${MISSING}", VariableError::Unset("MISSING".to_owned())),
+            ("${env:MISSING}", VariableError::Unset("MISSING".to_owned())),
+            ("${input:key}", VariableError::Unknown("input:key".to_owned())),
+            ("${}", VariableError::Unknown(String::new())),
+            ("${env:}", VariableError::Unknown("env:".to_owned())),
+            ("$(touch x) ${a b}", VariableError::Unknown("a b".to_owned())),
+            ("a${TOKEN", VariableError::Open),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(expand(text, Unset::Refuse), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unset_variable_can_be_kept() {
+        assert_eq!(expand("a${MISSING}b${TOKEN}", Unset::Keep).unwrap(), "a${MISSING}bs3cret");
+    }
+}

@@ -1,0 +1,355 @@
+//! One task per instance of a server: starts it, lists it, keeps it and ends it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::{Era, Inbound, Json, Peer, Request};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ServerConfig;
+use crate::connect::establish::{Live, NotEstablished, ended, establish};
+use crate::connect::fleet::Offers;
+use crate::connect::listing::{EVERYTHING, Kinds, list};
+use crate::connect::process::Process;
+use crate::connect::supervisor::Surroundings;
+use crate::connect::{Failure, Health, Status};
+use crate::events::What;
+
+/// The first and the longest wait after a failure.
+const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// A server that lived as long starts afresh: its next failure is the first.
+const STEADY: Duration = Duration::from_secs(10);
+/// Changes of lists are gathered for so long, and at most for so long.
+const GATHER: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
+/// How long calls on a connection that is replaced may still run.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// What a connection tells the supervisor.
+#[derive(Debug)]
+pub(super) enum Report {
+    /// It is not usable, for this reason.
+    Down(Status),
+    /// It is usable.
+    Ready {
+        /// How to talk to it.
+        peer: Peer,
+        /// What was agreed on.
+        agreement: Arc<Agreement>,
+        /// What it offers.
+        offers: Arc<Offers>,
+    },
+    /// What it offers has changed.
+    Offers(Arc<Offers>),
+}
+
+impl Report {
+    fn ready(peer: &Peer, agreement: &Arc<Agreement>, offers: Arc<Offers>) -> Self {
+        Self::Ready { peer: peer.clone(), agreement: Arc::clone(agreement), offers }
+    }
+
+    fn offers(_peer: &Peer, _agreement: &Arc<Agreement>, offers: Arc<Offers>) -> Self {
+        Self::Offers(offers)
+    }
+}
+
+/// The reins of a connection's task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reins {
+    /// End now.
+    pub(super) stop: CancellationToken,
+    /// End when the calls under way have ended.
+    pub(super) retire: CancellationToken,
+    /// Start again.
+    pub(super) restart: Arc<Notify>,
+}
+
+/// One instance of a server.
+pub(super) struct Connection {
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) number: usize,
+    /// Tells this connection's reports from those of the one it replaced.
+    pub(super) generation: u64,
+    pub(super) health: Arc<Health>,
+    pub(super) around: Arc<Surroundings>,
+    pub(super) reins: Reins,
+    pub(super) reports: mpsc::Sender<(u64, Report)>,
+}
+
+enum End {
+    Stopped,
+    Restarted,
+    Lost(Failure),
+}
+
+impl Connection {
+    /// Keeps the server alive until the reins say otherwise.
+    pub(super) async fn run(self) {
+        let mut failures = 0;
+        let mut offers = Arc::new(Offers::default());
+        loop {
+            self.report(Report::Down(Status::Starting)).await;
+            let started = Instant::now();
+            let establishing = establish(&self.config, self.number, &self.around);
+            let outcome = tokio::select! {
+                outcome = establishing => outcome,
+                () = self.reins.stop.cancelled() => return,
+                () = self.reins.retire.cancelled() => return,
+            };
+            let mut was_ready = false;
+            let end = match outcome {
+                Ok(live) => {
+                    was_ready = true;
+                    self.tend(live, &mut offers).await
+                }
+                Err(NotEstablished::Failed(failure)) => End::Lost(failure),
+                Err(NotEstablished::NeedsLogin(failure)) => {
+                    self.report(Report::Down(Status::NeedsLogin(failure))).await;
+                    if !self.pause(Duration::MAX).await {
+                        return;
+                    }
+                    End::Restarted
+                }
+            };
+            let failure = match end {
+                End::Stopped => return,
+                End::Restarted => {
+                    failures = 0;
+                    continue;
+                }
+                End::Lost(failure) => failure,
+            };
+            if was_ready && started.elapsed() > STEADY {
+                failures = 0;
+            }
+            failures += 1;
+            // A crash is most often a single one: the first restart does not wait.
+            if was_ready && failures == 1 {
+                continue;
+            }
+            let wait = back_off(failures, self.generation);
+            let until = Instant::now() + wait;
+            self.report(Report::Down(Status::Waiting { until, failure })).await;
+            if !self.pause(wait).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits; returns whether to go on.
+    async fn pause(&self, wait: Duration) -> bool {
+        let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(86_400 * 365));
+        tokio::select! {
+            () = sleep_until(until) => true,
+            () = self.reins.restart.notified() => true,
+            () = self.reins.stop.cancelled() => false,
+            () = self.reins.retire.cancelled() => false,
+        }
+    }
+
+    async fn report(&self, report: Report) {
+        // The supervisor ends only with the host; then nobody needs the report.
+        self.reports.send((self.generation, report)).await.ok();
+    }
+
+    /// Lists a new connection, announces it and looks after it until it ends.
+    async fn tend(&self, live: Live, offers: &mut Arc<Offers>) -> End {
+        let Live { peer, mut inbound, agreement, mut process, log } = live;
+        let agreement = Arc::new(agreement);
+        let mut changed = Changed { kinds: EVERYTHING, since: None };
+        self.list_and(Report::ready, &peer, &agreement, &mut changed, offers).await;
+        let end = loop {
+            tokio::select! {
+                biased;
+                () = self.reins.stop.cancelled() => break End::Stopped,
+                () = self.reins.retire.cancelled() => {
+                    self.drain(&peer).await;
+                    break End::Stopped;
+                }
+                () = self.reins.restart.notified() => {
+                    self.report(Report::Down(Status::Starting)).await;
+                    self.drain(&peer).await;
+                    break End::Restarted;
+                }
+                reason = peer.closed() => {
+                    self.report(Report::Down(Status::Starting)).await;
+                    return End::Lost(match &mut process {
+                        Some(process) => ended(&self.config.id, process, &log, &reason.0).await,
+                        None => Failure::new(reason.0),
+                    });
+                }
+                () = exited(process.as_mut()) => peer.close("the server closed its output"),
+                received = inbound.recv() => match received {
+                    Some(received) => self.take_in(&peer, received, &mut changed),
+                    None => peer.close("nobody listens"),
+                },
+                () = changed.settled() => {
+                    self.list_and(Report::offers, &peer, &agreement, &mut changed, offers).await;
+                }
+                () = self.health.wants_probe() => self.probe_later(&peer),
+            }
+        };
+        peer.shutdown("the server is being stopped").await;
+        if let Some(process) = &mut process {
+            process.stop().await;
+        }
+        end
+    }
+
+    /// Lists what has changed and tells the supervisor.
+    async fn list_and(
+        &self,
+        tell: fn(&Peer, &Arc<Agreement>, Arc<Offers>) -> Report,
+        peer: &Peer,
+        agreement: &Arc<Agreement>,
+        changed: &mut Changed,
+        offers: &mut Arc<Offers>,
+    ) {
+        let kinds = std::mem::take(changed).kinds;
+        let listing = list(peer, agreement, self.config.timeout, kinds, offers);
+        let Some(listed) = self.reins.stop.run_until_cancelled(listing).await else { return };
+        *offers = Arc::new(listed);
+        if !peer.is_closed() {
+            self.report(tell(peer, agreement, Arc::clone(offers))).await;
+        }
+    }
+
+    fn take_in(&self, peer: &Peer, inbound: Inbound, changed: &mut Changed) {
+        match inbound {
+            Inbound::Notification { method, params } => match method.as_str() {
+                "notifications/tools/list_changed" => changed.mark([true, false, false, false]),
+                "notifications/resources/list_changed" => changed.mark([false, true, true, false]),
+                "notifications/prompts/list_changed" => changed.mark([false, false, false, true]),
+                "notifications/message" => self.pass_on(params.as_ref()),
+                _ => {}
+            },
+            Inbound::Request { id, method, params } => {
+                let (peer, around) = (peer.clone(), Arc::clone(&self.around));
+                let server = self.config.id.clone();
+                self.around.tasks.spawn(async move {
+                    let answering =
+                        around.answers.answer(server.as_ref(), &method, params.as_ref());
+                    let answer = answering.await;
+                    // The connection may have ended while the answer was made.
+                    peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
+                });
+            }
+            Inbound::Late { tag, answer } => {
+                if let Ok(answer) = answer {
+                    // Evidence only: if nobody keeps records, nobody needs it.
+                    self.around.late.try_send((tag, answer)).ok();
+                }
+            }
+        }
+    }
+
+    fn pass_on(&self, params: Option<&Json>) {
+        #[derive(Deserialize)]
+        struct Said {
+            level: Option<String>,
+            logger: Option<String>,
+            data: Option<serde_json::Value>,
+        }
+        let Some(Ok(said)) = params.map(Json::read::<Said>) else { return };
+        self.around.events.tell(|| {
+            let data = match said.data {
+                Some(serde_json::Value::String(text)) => text,
+                Some(other) => other.to_string(),
+                None => String::new(),
+            };
+            What::ServerSaid {
+                server: self.config.id.to_string(),
+                level: said.level.unwrap_or_else(|| "info".to_owned()),
+                text: said.logger.map_or(data.clone(), |logger| format!("[{logger}] {data}")),
+            }
+        });
+    }
+
+    /// Asks a server that rests whether it is well again: never with a call.
+    fn probe_later(&self, peer: &Peer) {
+        let (peer, health, stop) =
+            (peer.clone(), Arc::clone(&self.health), self.reins.stop.clone());
+        let seed = self.generation;
+        self.around.tasks.spawn(async move {
+            for turn in 1_u32.. {
+                if stop.run_until_cancelled(sleep(back_off(turn, seed))).await.is_none()
+                    || peer.is_closed()
+                    || health.resting().is_none()
+                {
+                    return;
+                }
+                if answers(&peer).await {
+                    health.succeeded();
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Lets the calls on a connection end that is about to.
+    async fn drain(&self, peer: &Peer) {
+        let deadline = Instant::now() + DRAIN;
+        while self.health.in_flight() > 0 && !peer.is_closed() && Instant::now() < deadline {
+            tokio::select! {
+                () = self.reins.stop.cancelled() => return,
+                () = sleep(Duration::from_millis(20)) => {}
+            }
+        }
+    }
+}
+
+async fn exited(process: Option<&mut Process>) {
+    match process {
+        Some(process) => {
+            process.ended().await;
+            // What the server wrote last may still be in the pipe.
+            sleep(Duration::from_millis(200)).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn answers(peer: &Peer) -> bool {
+    let method = match peer.stance().revision.era() {
+        Era::Legacy => "ping",
+        Era::Modern => "server/discover",
+    };
+    peer.request(Request::new(method, "", Duration::from_secs(5))).await.is_ok()
+}
+
+/// Doubling waits with some jitter, so that servers do not all come back at once.
+fn back_off(failures: u32, seed: u64) -> Duration {
+    let doubled = BACK_OFF.0 * 2_u32.saturating_pow(failures.saturating_sub(1).min(10));
+    let wait = doubled.min(BACK_OFF.1);
+    let step =
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(failures) * 97) >> 32;
+    wait.mul_f64(0.8 + 0.2 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
+}
+
+/// Changes that were told and not listed yet.
+#[derive(Default)]
+struct Changed {
+    kinds: Kinds,
+    since: Option<(tokio::time::Instant, tokio::time::Instant)>,
+}
+
+impl Changed {
+    fn mark(&mut self, kinds: Kinds) {
+        for (marked, new) in self.kinds.iter_mut().zip(kinds) {
+            *marked |= new;
+        }
+        let now = tokio::time::Instant::now();
+        let first = self.since.map_or(now, |(first, _)| first);
+        self.since = Some((first, now));
+    }
+
+    async fn settled(&self) {
+        match self.since {
+            Some((first, last)) => sleep_until((last + GATHER.0).min(first + GATHER.1)).await,
+            None => std::future::pending().await,
+        }
+    }
+}

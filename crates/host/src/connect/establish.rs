@@ -1,0 +1,176 @@
+//! From a server's configuration to a connection that both sides agreed on.
+
+use std::sync::Arc;
+
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::http::Endpoint;
+use switchboard_wire::{Inbound, Limits, Peer, RequestError, stream};
+use tokio::sync::mpsc;
+
+use crate::config::{ServerConfig, Transport};
+use crate::connect::Failure;
+use crate::connect::builtin;
+use crate::connect::negotiate::{Attempt, Door, NoAgreement, over_stream};
+use crate::connect::process::{Launch, Process};
+use crate::connect::stderr::{ErrorLog, log_file};
+use crate::connect::supervisor::Surroundings;
+use crate::server_id::ServerId;
+
+/// A connection to a server.
+pub(super) struct Live {
+    pub(super) peer: Peer,
+    pub(super) inbound: mpsc::Receiver<Inbound>,
+    pub(super) agreement: Agreement,
+    pub(super) process: Option<Process>,
+    pub(super) log: ErrorLog,
+}
+
+/// Why there is no connection.
+pub(super) enum NotEstablished {
+    /// It failed; it may work later.
+    Failed(Failure),
+    /// The server wants a login.
+    NeedsLogin(Failure),
+}
+
+impl From<Failure> for NotEstablished {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Connects to instance `number` of a server.
+pub(super) async fn establish(
+    config: &ServerConfig,
+    number: usize,
+    around: &Arc<Surroundings>,
+) -> Result<Live, NotEstablished> {
+    match &config.transport {
+        Transport::Builtin => over_pipe(around).await,
+        Transport::Stdio { command, args, env, cwd } => {
+            let launch = Launch {
+                command,
+                args,
+                env,
+                cwd: cwd.as_deref(),
+                surroundings: &around.variables,
+                keeper: around.keeper.as_deref(),
+            };
+            over_stdio(config, &launch, around).await
+        }
+        Transport::Http { urls, headers, kind } => {
+            let url = urls.get(number % urls.len().max(1)).map_or("", String::as_str);
+            let endpoint = Endpoint::new(url, headers).map_err(|error| refused(url, &error))?;
+            let door = Door {
+                client: &around.client,
+                endpoint: &endpoint,
+                kind: *kind,
+                era: config.era,
+                us: &around.introduction,
+                limit: around.start_limit,
+            };
+            let key = format!("{}#{url}", config.restart_key());
+            let remembered = around.memory.recall(&key);
+            let agreed = door.open(remembered).await.map_err(|error| refused(url, &error))?;
+            around.memory.learn(&key, agreed.way);
+            let log = ErrorLog::default();
+            let (peer, inbound) = (agreed.peer, agreed.inbound);
+            Ok(Live { peer, inbound, agreement: agreed.agreement, process: None, log })
+        }
+    }
+}
+
+async fn over_pipe(around: &Arc<Surroundings>) -> Result<Live, NotEstablished> {
+    let (peer, inbound) = builtin::start(around.roots.clone(), &around.tasks);
+    let us = &around.introduction;
+    let agreed = over_stream(&peer, us, Attempt::Probe, around.start_limit, || false).await;
+    let (agreement, _) = agreed.map_err(|error| Failure::new(format!("{error:?}")))?;
+    Ok(Live { peer, inbound, agreement, process: None, log: ErrorLog::default() })
+}
+
+async fn over_stdio(
+    config: &ServerConfig,
+    launch: &Launch<'_>,
+    around: &Arc<Surroundings>,
+) -> Result<Live, NotEstablished> {
+    let key = config.restart_key();
+    let mut attempt = Attempt::first(config.era, around.memory.recall(&key));
+    loop {
+        let file = around.state.as_deref().map(|state| log_file(state, &config.id));
+        let log = ErrorLog::kept_in(file);
+        let (mut process, stdin, stdout) = Process::start(launch, &log)?;
+        let (peer, inbound) = stream::start(stdout, stdin, Limits::default());
+        let heard = || !log.is_empty() || peer.stats().noise > 0;
+        let (us, limit) = (&around.introduction, around.start_limit);
+        match over_stream(&peer, us, attempt, limit, heard).await {
+            Ok((agreement, way)) => {
+                around.memory.learn(&key, way);
+                return Ok(Live { peer, inbound, agreement, process: Some(process), log });
+            }
+            Err(NoAgreement::StartAgain) if attempt == Attempt::Both => {
+                attempt = Attempt::Handshake;
+                peer.close("started again without a probe");
+                process.stop().await;
+            }
+            Err(NoAgreement::StartAgain) => {
+                let reason = peer.closed().await.0;
+                return Err(ended(&config.id, &mut process, &log, &reason).await.into());
+            }
+            Err(NoAgreement::Final(error)) => {
+                let was_closed = peer.is_closed();
+                peer.close("no agreement");
+                let failure = ended(&config.id, &mut process, &log, &error.to_string()).await;
+                let hint = if was_closed { None } else { Some(hint_for(&error)) };
+                let hint = failure.hint.clone().or(hint.flatten());
+                return Err(Failure { hint, ..failure }.into());
+            }
+        }
+    }
+}
+
+/// The failure of a server that is over, with its last words.
+pub(super) async fn ended(
+    server: &ServerId,
+    process: &mut Process,
+    log: &ErrorLog,
+    reason: &str,
+) -> Failure {
+    let exit = process.stop().await;
+    let stderr = log.last_lines(10);
+    let message = match &exit {
+        Some(exit) if reason.contains("closed its output") => format!("the server ended: {exit}"),
+        _ => reason.to_owned(),
+    };
+    let hint =
+        stderr.last().map(|_| format!("`switchboard servers logs {server}` shows all it wrote"));
+    Failure { message, hint, stderr, exit }
+}
+
+fn refused(url: &str, error: &RequestError) -> NotEstablished {
+    // The query may hold a secret, so it is not shown.
+    let place = url.split('?').next().unwrap_or(url);
+    let message = format!("cannot connect to `{place}`: {error}");
+    if let RequestError::Http { status: 401, .. } = error {
+        return NotEstablished::NeedsLogin(
+            Failure::new(message)
+                .with_hint("add an `Authorization` header to the server's `headers`"),
+        );
+    }
+    let failure = Failure::new(message);
+    NotEstablished::Failed(match hint_for(error) {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    })
+}
+
+fn hint_for(error: &RequestError) -> Option<String> {
+    let hint = match error {
+        RequestError::TimedOut(_) => "check that the command starts an MCP server",
+        RequestError::NotSent(_) => "check that the server runs and that its address is right",
+        RequestError::Http { status: 403, .. } => "check the server's `headers`",
+        RequestError::Http { status: 404 | 405, .. } => "check the path of the server's `url`",
+        RequestError::Protocol(_) => "check that an MCP server answers there",
+        RequestError::Rpc(_) | RequestError::Unknown(_) | RequestError::Http { .. } => return None,
+    };
+    Some(hint.to_owned())
+}

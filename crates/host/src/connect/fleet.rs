@@ -1,0 +1,209 @@
+//! The servers of one moment, what they offer and the connections to them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_wire::Peer;
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::list::Item;
+
+use crate::config::ServerConfig;
+use crate::connect::{Health, Status};
+use crate::server_id::ServerId;
+
+/// All configured servers at one moment. Never changed, only replaced.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    /// The servers by name.
+    pub servers: BTreeMap<ServerId, Arc<Server>>,
+    /// Grows with every change of what is offered.
+    pub edition: u64,
+}
+
+/// One server at one moment.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name.
+    pub id: ServerId,
+    /// Its configuration; absent when that cannot be read.
+    pub config: Option<Arc<ServerConfig>>,
+    /// Its state: the best one of its instances.
+    pub status: Status,
+    /// Its connections.
+    pub instances: Vec<Instance>,
+    /// What it offers; kept while it is down.
+    pub offers: Arc<Offers>,
+    /// What was agreed on with it, last time.
+    pub agreement: Option<Arc<Agreement>>,
+}
+
+/// One connection to a server.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Its state.
+    pub status: Status,
+    /// How to talk to it, when it is ready.
+    pub peer: Option<Peer>,
+    /// How it is doing.
+    pub health: Arc<Health>,
+}
+
+/// What a server offers.
+#[derive(Debug, Default)]
+pub struct Offers {
+    /// Its tools.
+    pub tools: Vec<Tool>,
+    /// Its resources.
+    pub resources: Vec<Item>,
+    /// Its resource templates.
+    pub templates: Vec<Item>,
+    /// Its prompts.
+    pub prompts: Vec<Item>,
+    /// What was left out of the lists, and why.
+    pub faults: Vec<String>,
+    /// Which place a tool has, worked out when first needed.
+    places: OnceLock<HashMap<Box<str>, usize>>,
+}
+
+/// A tool, with what is worked out about it once.
+#[derive(Debug)]
+pub struct Tool {
+    /// Its name and definition.
+    pub item: Item,
+    digest: OnceLock<String>,
+}
+
+/// The parts of a definition that we look at.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition<'a> {
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What arguments it takes.
+    #[serde(borrow)]
+    pub input_schema: Option<&'a RawValue>,
+    /// What its structured results look like.
+    #[serde(borrow)]
+    pub output_schema: Option<&'a RawValue>,
+    /// What the server says about its effects.
+    #[serde(borrow)]
+    pub annotations: Option<&'a RawValue>,
+    /// A resource's or prompt's name.
+    pub name: Option<String>,
+    /// A resource's type.
+    pub mime_type: Option<String>,
+    /// A prompt's arguments.
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+impl Tool {
+    /// A tool as it was listed.
+    #[must_use]
+    pub const fn new(item: Item) -> Self {
+        Self { item, digest: OnceLock::new() }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.item.key
+    }
+
+    /// The parts of its definition.
+    #[must_use]
+    pub fn definition(&self) -> Definition<'_> {
+        definition(&self.item)
+    }
+
+    /// The fingerprint of its definition.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| crate::digest::of([self.item.raw.get().as_bytes()]))
+    }
+}
+
+/// The parts of an item's definition; odd ones are left empty.
+#[must_use]
+pub fn definition(item: &Item) -> Definition<'_> {
+    // A member of an unexpected type must not hide the others.
+    serde_json::from_str(item.raw.get()).unwrap_or_else(|_| tolerant(item.raw.get()))
+}
+
+fn tolerant(text: &str) -> Definition<'_> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Loose<'a> {
+        #[serde(borrow)]
+        title: Option<&'a RawValue>,
+        #[serde(borrow)]
+        description: Option<&'a RawValue>,
+        #[serde(borrow)]
+        input_schema: Option<&'a RawValue>,
+        #[serde(borrow)]
+        output_schema: Option<&'a RawValue>,
+        #[serde(borrow)]
+        annotations: Option<&'a RawValue>,
+        #[serde(borrow)]
+        name: Option<&'a RawValue>,
+        #[serde(borrow)]
+        mime_type: Option<&'a RawValue>,
+        #[serde(borrow)]
+        arguments: Option<&'a RawValue>,
+    }
+    let Ok(loose) = serde_json::from_str::<Loose<'_>>(text) else { return Definition::default() };
+    let string = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    Definition {
+        title: string(loose.title),
+        description: string(loose.description),
+        input_schema: loose.input_schema,
+        output_schema: loose.output_schema,
+        annotations: loose.annotations,
+        name: string(loose.name),
+        mime_type: string(loose.mime_type),
+        arguments: loose.arguments,
+    }
+}
+
+impl Offers {
+    /// What the lists gave.
+    #[must_use]
+    pub fn new(
+        tools: Vec<Item>,
+        resources: Vec<Item>,
+        templates: Vec<Item>,
+        prompts: Vec<Item>,
+        faults: Vec<String>,
+    ) -> Self {
+        let tools = tools.into_iter().map(Tool::new).collect();
+        Self { tools, resources, templates, prompts, faults, places: OnceLock::new() }
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        let places = self.places.get_or_init(|| {
+            let named = self.tools.iter().map(|tool| tool.item.key.clone());
+            named.enumerate().map(|(place, name)| (name, place)).collect()
+        });
+        self.tools.get(*places.get(name)?)
+    }
+}
+
+impl Server {
+    /// The ready instance with the fewest calls under way.
+    #[must_use]
+    pub fn least_busy(&self) -> Option<(&Instance, &Peer)> {
+        self.instances
+            .iter()
+            .filter_map(|instance| Some((instance, instance.peer.as_ref()?)))
+            .filter(|(instance, peer)| !peer.is_closed() && instance.health.resting().is_none())
+            .min_by_key(|(instance, _)| instance.health.in_flight())
+    }
+}

@@ -1,0 +1,88 @@
+//! How one instance is doing: calls on it, failures in a row, and whether it rests.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Failures in a row after which calls fail at once, until a probe succeeds.
+const FAILURES: u32 = 3;
+
+/// Retries are at most a fifth of the calls, with this many to start from.
+const RETRIES: (u32, u32) = (5, 10);
+
+/// The health of one connection.
+#[derive(Debug, Default)]
+pub struct Health {
+    in_flight: AtomicUsize,
+    calls: AtomicU32,
+    retries: AtomicU32,
+    failures: AtomicU32,
+    resting: Mutex<Option<String>>,
+    wants_probe: Notify,
+}
+
+/// A call that is under way on an instance.
+#[derive(Debug)]
+pub struct InUse(Arc<Health>);
+
+impl Health {
+    /// Calls that are under way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call until the result is dropped.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> InUse {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        InUse(Arc::clone(self))
+    }
+
+    /// Why calls fail at once at the moment.
+    #[must_use]
+    pub fn resting(&self) -> Option<String> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the budget allows another attempt; counts it if so.
+    pub fn may_retry(&self) -> bool {
+        let allowed = RETRIES.1 + self.calls.load(Ordering::Relaxed) / RETRIES.0;
+        let used = self.retries.fetch_add(1, Ordering::Relaxed);
+        if used >= allowed {
+            self.retries.fetch_sub(1, Ordering::Relaxed);
+        }
+        used < allowed
+    }
+
+    /// The server answered.
+    pub fn succeeded(&self) {
+        if self.failures.load(Ordering::Relaxed) > 0 {
+            self.failures.store(0, Ordering::Relaxed);
+            *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    /// The server did not answer, or could not.
+    pub fn failed(&self, why: &str) {
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if failures >= FAILURES {
+            let reason = format!("{failures} failures in a row, the last one: {why}");
+            *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+            self.wants_probe.notify_one();
+        }
+    }
+
+    /// Waits until a probe is due.
+    pub(super) async fn wants_probe(&self) {
+        self.wants_probe.notified().await;
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,26 @@
+//! Step 2: configuration to live connections, published as a [`Fleet`].
+
+mod answers;
+mod builtin;
+mod connection;
+mod establish;
+mod fleet;
+mod health;
+#[cfg(unix)]
+mod keeper;
+mod listing;
+mod memory;
+mod negotiate;
+mod process;
+mod status;
+mod stderr;
+mod supervisor;
+
+pub use answers::{Answering, Answers, Declines};
+pub use fleet::{Definition, Fleet, Instance, Offers, Server, Tool, definition};
+pub use health::{Health, InUse};
+#[cfg(unix)]
+pub use keeper::keep;
+pub use status::{Failure, Status};
+pub use stderr::log_file;
+pub use supervisor::{Command, Parts, Supervisor, Surroundings};

@@ -1,0 +1,256 @@
+//! A server's process: a clean environment, its own group, and an end that is certain.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use crate::connect::Failure;
+use crate::connect::stderr::ErrorLog;
+
+/// Variables of our own environment that a server may have; all others are ours alone.
+const PASSED_ON: [&str; 20] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMFILES",
+    "COMSPEC",
+];
+
+/// How long a server has to leave after its input is closed.
+const POLITE: Duration = Duration::from_secs(2);
+/// How long the keeper then has: it asks, waits two seconds, and kills.
+const FIRM: Duration = Duration::from_millis(2_800);
+
+/// How to start a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) env: &'a BTreeMap<String, String>,
+    pub(crate) cwd: Option<&'a Path>,
+    /// The variables of our own environment.
+    pub(crate) surroundings: &'a BTreeMap<String, String>,
+    /// A program that stays between us and the server and outlives us just long enough.
+    pub(crate) keeper: Option<&'a [String]>,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    errors: JoinHandle<()>,
+    kept: bool,
+}
+
+impl Process {
+    /// Starts a server; gives its input and output.
+    pub(crate) fn start(
+        launch: &Launch<'_>,
+        log: &ErrorLog,
+    ) -> Result<(Self, ChildStdin, ChildStdout), Failure> {
+        let env = environment(launch);
+        let program = find(launch, &env)?;
+        let mut command = match launch.keeper {
+            Some([keeper, words @ ..]) => {
+                let mut command = Command::new(keeper);
+                command.args(words).arg(&program);
+                command
+            }
+            _ => Command::new(&program),
+        };
+        command
+            .args(launch.args)
+            .env_clear()
+            .envs(&env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(launch.keeper.is_none());
+        if let Some(cwd) = launch.cwd {
+            command.current_dir(cwd);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        let cannot = |error: std::io::Error| {
+            Failure::new(format!("cannot start `{}`: {error}", program.display()))
+                .with_hint("check `command` and `cwd` in the configuration")
+        };
+        let mut child = command.spawn().map_err(cannot)?;
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(Failure::new("the operating system gave no pipes to the server"));
+        };
+        let log = log.clone();
+        // Ends with the pipe, and is ended by `stop`.
+        let errors = tokio::spawn(async move { log.follow(stderr).await });
+        Ok((Self { child, errors, kept: launch.keeper.is_some() }, stdin, stdout))
+    }
+
+    /// Waits for the end and says how it came.
+    pub(crate) async fn ended(&mut self) -> Option<String> {
+        self.child.wait().await.ok().map(describe)
+    }
+
+    /// Ends the server, whose input has been closed: politely, firmly, for certain.
+    pub(crate) async fn stop(&mut self) -> Option<String> {
+        if let Ok(status) = tokio::time::timeout(POLITE, self.child.wait()).await {
+            return status.ok().map(describe);
+        }
+        if self.kept {
+            // The keeper sees that nobody reads the errors any more, and ends the whole group.
+            self.errors.abort();
+        } else {
+            self.signal_group();
+        }
+        if let Ok(status) = tokio::time::timeout(FIRM, self.child.wait()).await {
+            return status.ok().map(describe);
+        }
+        self.child.kill().await.ok();
+        self.child.wait().await.ok().map(describe)
+    }
+
+    #[cfg(unix)]
+    fn signal_group(&self) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        // The child has not been waited for, so its number is still its own.
+        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            kill_process_group(pid, Signal::TERM).ok();
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal_group(&self) {}
+}
+
+/// The environment that a server gets.
+fn environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
+    let passed_on = |name: &str| PASSED_ON.iter().any(|kept| kept.eq_ignore_ascii_case(name));
+    let mut env: BTreeMap<String, String> = launch
+        .surroundings
+        .iter()
+        .filter(|(name, _)| passed_on(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    env.extend(launch.env.clone());
+    env
+}
+
+/// Finds the program once, so that what was checked is what runs.
+fn find(launch: &Launch<'_>, env: &BTreeMap<String, String>) -> Result<PathBuf, Failure> {
+    let command = Path::new(launch.command);
+    if command.components().count() > 1 || command.is_absolute() {
+        let base = launch.cwd.unwrap_or(Path::new(""));
+        let path = if command.is_absolute() { command.to_owned() } else { base.join(command) };
+        let path = std::path::absolute(&path).unwrap_or(path);
+        return match check(&path) {
+            Found::Program => Ok(path),
+            Found::NotExecutable => Err(not_executable(&path)),
+            Found::Nothing => {
+                Err(Failure::new(format!("there is no program `{}`", path.display()))
+                    .with_hint("set `command` to the full path of the program"))
+            }
+        };
+    }
+    let path = env.get("PATH").map(String::as_str).unwrap_or_default();
+    let mut not_runnable = None;
+    for folder in std::env::split_paths(path) {
+        for candidate in candidates(&folder.join(command)) {
+            match check(&candidate) {
+                Found::Program => return Ok(candidate),
+                Found::NotExecutable => not_runnable = Some(candidate),
+                Found::Nothing => {}
+            }
+        }
+    }
+    Err(match not_runnable {
+        Some(path) => not_executable(&path),
+        None => Failure::new(format!("the command `{}` was not found on PATH", launch.command))
+            .with_hint(install_hint(launch.command)),
+    })
+}
+
+fn install_hint(command: &str) -> String {
+    match command {
+        "npx" | "node" | "npm" => "install Node.js, or set `command` to its full path".to_owned(),
+        "uvx" | "uv" => "install uv, or set `command` to its full path".to_owned(),
+        "docker" => "install Docker, or set `command` to its full path".to_owned(),
+        _ => format!("install `{command}`, or set `command` to its full path"),
+    }
+}
+
+fn not_executable(path: &Path) -> Failure {
+    Failure::new(format!("`{}` may not be executed", path.display()))
+        .with_hint(format!("run `chmod +x {}`, or choose another `command`", path.display()))
+}
+
+enum Found {
+    Program,
+    NotExecutable,
+    Nothing,
+}
+
+#[cfg(unix)]
+fn check(path: &Path) -> Found {
+    use rustix::fs::{Access, access};
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => match access(path, Access::EXEC_OK) {
+            Ok(()) => Found::Program,
+            Err(_) => Found::NotExecutable,
+        },
+        _ => Found::Nothing,
+    }
+}
+
+#[cfg(not(unix))]
+fn check(path: &Path) -> Found {
+    if path.is_file() { Found::Program } else { Found::Nothing }
+}
+
+#[cfg(unix)]
+fn candidates(path: &Path) -> [PathBuf; 1] {
+    [path.to_owned()]
+}
+
+/// On Windows `npx` is `npx.cmd`.
+#[cfg(not(unix))]
+fn candidates(path: &Path) -> [PathBuf; 4] {
+    let with = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    [path.to_owned(), with(".exe"), with(".cmd"), with(".bat")]
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("killed by signal {signal}");
+    }
+    match status.code() {
+        // The keeper hands on a signal the way shells do.
+        Some(code @ 129..=192) => format!("killed by signal {}", code - 128),
+        Some(code) => format!("exit status {code}"),
+        None => "ended".to_owned(),
+    }
+}

@@ -1,0 +1,107 @@
+//! What happens, as it happens: one closed list, numbered, for watchers that may lag.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+/// Events that wait for a slow watcher; older ones are missed, by number.
+const KEPT: usize = 1_024;
+
+/// One thing that happened.
+#[derive(Clone, Debug, Serialize)]
+pub struct Event {
+    /// Its place in the order of things.
+    pub number: u64,
+    /// What it was.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum What {
+    /// A server's state changed.
+    ServerChanged {
+        /// Which server.
+        server: String,
+        /// Its state in one word.
+        status: String,
+        /// More about it.
+        detail: Option<String>,
+    },
+    /// The configuration was read again.
+    ConfigChanged {
+        /// What is wrong with it, if anything is.
+        problems: Vec<String>,
+    },
+    /// A server said something unasked.
+    ServerSaid {
+        /// Which server.
+        server: String,
+        /// How serious it is.
+        level: String,
+        /// What it said.
+        text: String,
+    },
+    /// A call is about to leave us.
+    CallStarted {
+        /// The call's id.
+        call: String,
+        /// Which server.
+        server: String,
+        /// What is called there.
+        target: String,
+        /// The names of the arguments, never their values.
+        argument_keys: Vec<String>,
+    },
+    /// A call has ended.
+    CallFinished {
+        /// The call's id.
+        call: String,
+        /// Which server.
+        server: String,
+        /// What was called there.
+        target: String,
+        /// How it ended.
+        outcome: String,
+        /// Why, if it did not end well.
+        message: Option<String>,
+        /// How long it took.
+        milliseconds: u64,
+    },
+}
+
+/// Where events are told and watched.
+#[derive(Clone, Debug)]
+pub struct Events {
+    next: Arc<AtomicU64>,
+    sender: broadcast::Sender<Event>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { next: Arc::default(), sender: broadcast::Sender::new(KEPT) }
+    }
+}
+
+impl Events {
+    /// Tells everyone who watches.
+    pub fn tell(&self, what: impl FnOnce() -> What) {
+        // Numbers are given out whether or not somebody watches, so that a gap is a gap.
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.sender.receiver_count() > 0 {
+            // The last watcher may have left since.
+            self.sender.send(Event { number, what: what() }).ok();
+        }
+    }
+
+    /// Watches from here on.
+    #[must_use]
+    pub fn watch(&self) -> broadcast::Receiver<Event> {
+        self.sender.subscribe()
+    }
+}

@@ -1,0 +1,86 @@
+//! What an answer, or its absence, means for a call.
+
+use switchboard_wire::{Json, RequestError};
+
+use crate::execute::message::Shape;
+use crate::outcome::Outcome;
+use crate::proposed::{Target, TargetKind};
+
+/// The outcome of a call that was answered with a result.
+pub(super) fn of_result(target: &Target, result: Json) -> Outcome {
+    let bytes = result.bytes().clone();
+    let Ok(shape) = result.read::<Shape<'_>>() else {
+        return Outcome::invalid_output("the result is not a JSON object", bytes);
+    };
+    let list = match target.kind {
+        TargetKind::Tool => shape.content,
+        TargetKind::Resource => shape.contents,
+        TargetKind::Prompt => shape.messages,
+    };
+    match (target.kind, list) {
+        (_, Some(list)) if !list.get().starts_with('[') => {
+            Outcome::invalid_output("the result's content is not a list", bytes)
+        }
+        (TargetKind::Resource | TargetKind::Prompt, None) => {
+            Outcome::invalid_output("the result has no content", bytes)
+        }
+        _ if shape.is_error.is_some_and(|flag| flag.get() == "true") => Outcome::tool_error(bytes),
+        _ => Outcome::ok(bytes),
+    }
+}
+
+/// The outcome of a call without a result.
+pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
+    let server = &target.server;
+    match error {
+        RequestError::NotSent(why) => {
+            Outcome::not_sent("no_connection", format!("server `{server}`: {why}"))
+        }
+        RequestError::Unknown(why) => Outcome::unknown(
+            "may_have_executed",
+            format!("server `{server}` did not answer, and the call may have run: {why}"),
+        ),
+        RequestError::TimedOut(_) => Outcome::unknown(
+            "timeout",
+            format!("server `{server}`: {error}; the call may have run"),
+        )
+        .with_hint(format!("a longer `timeout` (in seconds) for `{server}` gives it more time")),
+        RequestError::Protocol(_) => {
+            Outcome::unknown("protocol_error", format!("server `{server}`: {error}"))
+        }
+        RequestError::Rpc(error) if error.proves_not_run() => {
+            Outcome::refused("rpc_error", format!("server `{server}` refused it: {error}"))
+        }
+        RequestError::Rpc(error) => Outcome::failed(
+            "rpc_error",
+            format!("server `{server}` answered with an error: {error}"),
+        ),
+        RequestError::Http { status, retry_after, .. } => {
+            let said = format!("server `{server}` answered with {error}");
+            match status {
+                401 => Outcome::refused("needs_login", said)
+                    .with_hint("the server wants other credentials: check its `headers`"),
+                403 => Outcome::refused("forbidden", said),
+                408 | 425 | 429 => {
+                    let outcome = Outcome::refused("rate_limited", said);
+                    match retry_after {
+                        Some(after) => outcome.with_hint(format!("try again after: {after}")),
+                        None => outcome,
+                    }
+                }
+                300..=399 => Outcome::refused("redirect", said),
+                400..=499 => Outcome::refused("http_error", said),
+                _ => Outcome::failed("may_have_executed", said),
+            }
+        }
+    }
+}
+
+/// Whether the failure says something about the server's health.
+pub(super) const fn is_ill(error: &RequestError) -> bool {
+    match error {
+        RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::NotSent(_) => true,
+        RequestError::Http { status, .. } => *status >= 500,
+        RequestError::Rpc(_) | RequestError::Protocol(_) => false,
+    }
+}

@@ -1,0 +1,76 @@
+//! A call as the protocol spells it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::catalog::ResolvedCall;
+use crate::proposed::TargetKind;
+use switchboard_wire::http::param_headers;
+
+/// What is sent for a call.
+pub(super) struct Message {
+    pub(super) method: &'static str,
+    pub(super) params: String,
+    pub(super) headers: Vec<(String, String)>,
+}
+
+impl Message {
+    /// Spells a call.
+    pub(super) fn of(call: &ResolvedCall) -> Self {
+        let target = call.target();
+        let name = serde_json::Value::from(target.name.as_str());
+        let arguments = call.arguments().as_str();
+        let (method, params) = match target.kind {
+            TargetKind::Tool => {
+                ("tools/call", format!(r#"{{"name":{name},"arguments":{arguments}}}"#))
+            }
+            TargetKind::Prompt => {
+                ("prompts/get", format!(r#"{{"name":{name},"arguments":{arguments}}}"#))
+            }
+            TargetKind::Resource => ("resources/read", format!(r#"{{"uri":{name}}}"#)),
+        };
+        Self { method, params, headers: headers(call) }
+    }
+
+    /// The same request with further members.
+    pub(super) fn with(&self, members: &str) -> String {
+        let open = self.params.strip_suffix('}').unwrap_or(&self.params);
+        format!("{open},{members}}}")
+    }
+}
+
+fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
+    let tool = match call.target().kind {
+        TargetKind::Tool => call.server().offers.tool(&call.target().name),
+        TargetKind::Resource | TargetKind::Prompt => None,
+    };
+    let Some(tool) = tool else { return Vec::new() };
+    let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
+    if !schema.contains("x-mcp-header") {
+        return Vec::new();
+    }
+    let schema = serde_json::from_str(schema).unwrap_or_default();
+    let arguments = call.arguments().read().unwrap_or_default();
+    // A tool whose marks break the rules was left out when the server was listed.
+    param_headers(&schema, &arguments).unwrap_or_default()
+}
+
+/// What a result says about itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Shape<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) contents: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) messages: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) is_error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) result_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) input_requests: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) request_state: Option<&'a RawValue>,
+}

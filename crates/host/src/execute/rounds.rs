@@ -1,0 +1,117 @@
+//! A request that may come back for more input before it has a result.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use switchboard_wire::{Json, Peer, Request, RequestError};
+
+use crate::execute::message::{Message, Shape};
+use crate::execute::run::Reach;
+
+/// Times that a server may ask before the call is given up.
+const ROUNDS: usize = 10;
+
+/// How long a call may take.
+#[derive(Clone, Copy)]
+pub(super) struct Deadlines {
+    pub(super) idle: Duration,
+    pub(super) total: Duration,
+}
+
+/// Sends a call, and answers what the server asks in between.
+pub(super) async fn exchange(
+    peer: &Peer,
+    server: &str,
+    name: &str,
+    message: &Message,
+    deadlines: Deadlines,
+    reach: &Reach<'_>,
+) -> Result<Json, RequestError> {
+    let mut params = message.params.clone();
+    for _ in 0..=ROUNDS {
+        let request = Request {
+            method: message.method,
+            params: &params,
+            idle: deadlines.idle,
+            total: deadlines.total,
+            progress: reach.progress.clone(),
+            tag: reach.tag,
+            name: Some(name),
+            headers: &message.headers,
+        };
+        let result = peer.request(request).await?;
+        match next_round(&result, server, message, reach).await? {
+            Some(next) => params = next,
+            None => return Ok(result),
+        }
+    }
+    Err(RequestError::Protocol(format!("the server asked for input more than {ROUNDS} times")))
+}
+
+/// The parameters of the next round, if there is to be one.
+async fn next_round(
+    result: &Json,
+    server: &str,
+    message: &Message,
+    reach: &Reach<'_>,
+) -> Result<Option<String>, RequestError> {
+    // Nearly all results are final; a look at the text saves decoding them twice.
+    if !memory_has(result, "resultType") {
+        return Ok(None);
+    }
+    let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(None) };
+    match shape.result_type.map(RawValue::get) {
+        None | Some(r#""complete""#) => return Ok(None),
+        Some(r#""input_required""#) => {}
+        Some(other) => {
+            return Err(RequestError::Protocol(format!(
+                "the result is of the unknown type {other}"
+            )));
+        }
+    }
+    let mut members = Vec::new();
+    if let Some(asked) = shape.input_requests {
+        let responses = answer_all(asked, server, reach).await?;
+        members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
+    }
+    if let Some(state) = shape.request_state {
+        // Given back as the very bytes that came.
+        members.push(format!(r#""requestState":{}"#, state.get()));
+    }
+    if members.is_empty() {
+        let why = "the server asks for input without saying which";
+        return Err(RequestError::Protocol(why.to_owned()));
+    }
+    Ok(Some(message.with(&members.join(","))))
+}
+
+async fn answer_all(
+    asked: &RawValue,
+    server: &str,
+    reach: &Reach<'_>,
+) -> Result<Map<String, Value>, RequestError> {
+    let unreadable =
+        |error| RequestError::Protocol(format!("what the server asks cannot be read: {error}"));
+    let asked: Map<String, Value> = serde_json::from_str(asked.get()).map_err(unreadable)?;
+    let mut responses = Map::new();
+    for (key, request) in asked {
+        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+        let params = request.get("params").map(Json::from);
+        let answer = reach.answers.answer(server, method, params.as_ref()).await;
+        let answer = answer.map_err(|error| {
+            RequestError::Unknown(format!("the server asked for `{method}`: {error}"))
+        })?;
+        responses.insert(key, serde_json::from_str(&answer).map_err(unreadable)?);
+    }
+    Ok(responses)
+}
+
+fn memory_has(result: &Json, word: &str) -> bool {
+    // The member stands near the front or the back, outside of what is large.
+    let text = result.as_str();
+    let edge = 4_096;
+    let front = text.get(..text.floor_char_boundary(edge)).unwrap_or(text);
+    let back = text.get(text.ceil_char_boundary(text.len().saturating_sub(edge))..).unwrap_or(text);
+    front.contains(word) || back.contains(word) || text.contains(r#""input_required""#)
+}

@@ -1,0 +1,138 @@
+//! Sends a permitted call and waits for what comes of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_wire::{Json, RequestError};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::catalog::ResolvedCall;
+use crate::connect::{Answers, Fleet};
+use crate::execute::choose::choose;
+use crate::execute::meaning::{is_ill, of_error, of_result};
+use crate::execute::message::Message;
+use crate::execute::rounds::{Deadlines, exchange};
+use crate::outcome::Outcome;
+use crate::policy::PermittedCall;
+use crate::proposed::TargetKind;
+use crate::published::Published;
+
+/// Attempts in all, where more than one is safe.
+const ATTEMPTS: u32 = 3;
+/// The first pause between attempts; the second is four times as long.
+const PAUSE: Duration = Duration::from_millis(250);
+/// However much progress is reported, a call ends after this.
+const ABSOLUTE: Duration = Duration::from_secs(30 * 60);
+
+/// What execution needs beside the call.
+pub struct Reach<'a> {
+    /// The servers as they are by now.
+    pub fleet: &'a Published<Fleet>,
+    /// Who answers what a server asks in the middle of a call.
+    pub answers: &'a Arc<dyn Answers>,
+    /// Where progress goes.
+    pub progress: Option<mpsc::Sender<Json>>,
+    /// A number that comes back with a late answer.
+    pub tag: u64,
+    /// How long a call waits for a server that is starting.
+    pub start_limit: Duration,
+}
+
+/// Is told before the first byte of each attempt leaves, and may stop it.
+pub trait Announce: Sync {
+    /// Attempt `attempt` is about to go to instance `instance`.
+    fn announce(
+        &self,
+        instance: usize,
+        attempt: u32,
+    ) -> impl Future<Output = Result<(), Outcome>> + Send;
+}
+
+/// Runs `permitted`; each attempt is announced before its first byte leaves.
+pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Announce) -> Outcome {
+    let call = permitted.call();
+    let target = call.target();
+    let message = Message::of(call);
+    let deadlines = deadlines(call);
+    let end = Instant::now() + deadlines.idle;
+    let mut attempt = 1;
+    loop {
+        let chosen = match choose(call, reach.fleet, reach.start_limit).await {
+            Ok(chosen) => chosen,
+            Err(outcome) => return outcome,
+        };
+        if let Err(outcome) = intent.announce(chosen.instance.number, attempt).await {
+            return outcome;
+        }
+        let health = &chosen.instance.health;
+        let in_use = health.enter();
+        let sending =
+            exchange(&chosen.peer, &target.server, &target.name, &message, deadlines, reach);
+        let settled = sending.await;
+        drop(in_use);
+        let error = match settled {
+            Ok(result) => {
+                health.succeeded();
+                return of_result(target, result);
+            }
+            Err(error) => error,
+        };
+        if is_ill(&error) {
+            health.failed(&error.to_string());
+        }
+        let pause = match pause_before_retry(call, &error, attempt) {
+            Some(pause) if Instant::now() + pause < end && health.may_retry() => pause,
+            _ => return of_error(target, &error),
+        };
+        tokio::time::sleep(pause).await;
+        attempt += 1;
+    }
+}
+
+fn deadlines(call: &ResolvedCall) -> Deadlines {
+    let config = call.server().config.as_ref();
+    let server = config.map_or(Duration::from_secs(60), |config| config.timeout);
+    let tool = config.and_then(|config| config.tools.get(&call.target().name)?.timeout);
+    let idle = tool.unwrap_or(server);
+    Deadlines { idle, total: idle.max(ABSOLUTE) }
+}
+
+/// How long to wait before another attempt, if another one is safe.
+fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -> Option<Duration> {
+    if attempt >= ATTEMPTS {
+        return None;
+    }
+    let pause = PAUSE * 4_u32.pow(attempt - 1);
+    match error {
+        RequestError::NotSent(_) => Some(pause),
+        // Turned down before it ran: the server says when to come back.
+        RequestError::Http { status: 408 | 425 | 429 | 503, retry_after: Some(after), .. } => {
+            wait_of(after)
+        }
+        RequestError::Unknown(_) | RequestError::TimedOut(_) => may_repeat(call).then_some(pause),
+        RequestError::Http { status: 500.., .. } => may_repeat(call).then_some(pause),
+        RequestError::Http { .. } | RequestError::Rpc(_) | RequestError::Protocol(_) => None,
+    }
+}
+
+/// Whether running it twice is as good as once: the operator's word, never the server's own.
+fn may_repeat(call: &ResolvedCall) -> bool {
+    let settings = call.server().config.as_ref().and_then(|config| {
+        config.tools.get(&call.target().name).map(|tool| tool.read_only || tool.idempotent)
+    });
+    match call.target().kind {
+        TargetKind::Tool => settings.unwrap_or(false),
+        TargetKind::Resource | TargetKind::Prompt => true,
+    }
+}
+
+/// What `Retry-After` asks for: seconds or a date.
+fn wait_of(after: &str) -> Option<Duration> {
+    if let Ok(seconds) = after.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::parse(after.trim()).ok()?;
+    let wait = date.timestamp().duration_since(jiff::Timestamp::now());
+    Some(Duration::try_from(wait).unwrap_or_default())
+}

@@ -1,0 +1,102 @@
+//! The two ends of a text that is too long, cut between characters.
+
+/// A text that was too long: how it begins, how it ends, and how much there was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortened<'a> {
+    /// How it begins.
+    pub head: &'a str,
+    /// How it ends.
+    pub tail: &'a str,
+    /// How many bytes lie between the two.
+    pub omitted_bytes: usize,
+    /// How many bytes the whole text has.
+    pub total_bytes: usize,
+    /// How many lines the whole text has.
+    pub lines: usize,
+}
+
+/// The two ends of `text` within `limit` bytes, or none if all of it fits.
+///
+/// The beginning gets two thirds: it says what the text is, and the end how it came out.
+#[must_use]
+pub fn shorten(text: &str, limit: usize) -> Option<Shortened<'_>> {
+    if text.len() <= limit {
+        return None;
+    }
+    let tail_room = limit / 3;
+    let (head, rest) = text.split_at_checked(text.floor_char_boundary(limit - tail_room))?;
+    let tail_at = text.ceil_char_boundary(text.len() - tail_room);
+    let (omitted, tail) = rest.split_at_checked(tail_at.checked_sub(head.len())?)?;
+    Some(Shortened {
+        head,
+        tail,
+        omitted_bytes: omitted.len(),
+        total_bytes: text.len(),
+        lines: text.lines().count(),
+    })
+}
+
+impl Shortened<'_> {
+    /// The two ends with a line between them that says what is missing and where all of it is.
+    #[must_use]
+    pub fn with_notice(&self, file: Option<&str>) -> String {
+        let Self { head, tail, omitted_bytes, total_bytes, lines } = self;
+        let place = match file {
+            Some(file) => format!("the whole text is in the file {file}"),
+            None => "the whole text was not kept".to_owned(),
+        };
+        format!(
+            "{head}\n\n[{omitted_bytes} of {total_bytes} bytes are left out here; \
+             the text has {lines} lines; {place}]\n\n{tail}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_text_that_fits_is_left_alone() {
+        assert_eq!(shorten("123456", 6), None);
+        assert_eq!(shorten("", 0), None);
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends() {
+        let short = shorten("one\ntwo\nthree\n", 9).unwrap();
+        let expected = Shortened {
+            head: "one\ntw",
+            tail: "ee\n",
+            omitted_bytes: 5,
+            total_bytes: 14,
+            lines: 3,
+        };
+        assert_eq!(short, expected);
+        assert_eq!(
+            short.with_notice(Some("/tmp/x")),
+            "one\ntw\n\n[5 of 14 bytes are left out here; the text has 3 lines; \
+             the whole text is in the file /tmp/x]\n\nee\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_ends_fit_and_make_up_the_text(text in "\\PC{0,80}", limit in 0_usize..100) {
+            match shorten(&text, limit) {
+                None => prop_assert!(text.len() <= limit),
+                Some(short) => {
+                    prop_assert!(text.len() > limit);
+                    prop_assert!(short.head.len() + short.tail.len() <= limit);
+                    prop_assert!(text.starts_with(short.head) && text.ends_with(short.tail));
+                    let kept = short.head.len() + short.tail.len();
+                    prop_assert_eq!(kept + short.omitted_bytes, text.len());
+                    // A character has at most 4 bytes, so each end may lose 3.
+                    prop_assert!(kept + 6 >= limit);
+                }
+            }
+        }
+    }
+}

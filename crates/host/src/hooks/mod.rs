@@ -1,0 +1,1 @@
+//! Step 7, still empty: the user's own programs, before and after a call.

@@ -1,0 +1,293 @@
+//! The handle on everything: start, lease, call, watch, stop. Wiring, no logic.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use switchboard_wire::Limits;
+use switchboard_wire::handshake::Introduction;
+use switchboard_wire::http;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use crate::catalog::{Catalog, Checks, Lease};
+use crate::config::{self, Approvals, Config, Environment, Places};
+use crate::connect::{Answers, Command, Declines, Fleet, Parts, Supervisor};
+use crate::events::{Events, What};
+use crate::published::Published;
+use crate::record::{CallId, Durability, Ledger, LedgerError};
+use crate::review::{NobodyThere, Reviewer};
+use crate::server_id::ServerId;
+use crate::tasks::Tasks;
+
+/// How to start a host.
+pub struct Options {
+    /// Where the files are.
+    pub places: Places,
+    /// Our own environment, as a value.
+    pub environment: Environment,
+    /// A program and its first arguments that stays between us and each server we start, so that
+    /// nothing outlives us. Without one, servers are ended when the host stops, but not when it is
+    /// killed.
+    pub keeper: Option<Vec<String>>,
+    /// Who is asked where a call needs a person.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Who answers what servers ask.
+    pub answers: Arc<dyn Answers>,
+    /// Only these servers, if any are named.
+    pub only: Option<Vec<ServerId>>,
+    /// Whether calls are recorded.
+    pub record: Recording,
+    /// How long a server may take to start.
+    pub start_limit: Duration,
+}
+
+/// Whether calls are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recording {
+    /// In the ledger; a call that cannot be recorded is refused.
+    On,
+    /// Nowhere.
+    Off,
+}
+
+impl Options {
+    /// The usual way: everything that is configured, recorded, with nobody to ask.
+    #[must_use]
+    pub fn new(places: Places, environment: Environment) -> Self {
+        Self {
+            places,
+            environment,
+            keeper: None,
+            reviewer: Arc::new(NobodyThere),
+            answers: Arc::new(Declines),
+            only: None,
+            record: Recording::On,
+            start_limit: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Why a host does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The ledger cannot be used.
+    #[error("calls cannot be recorded: {0}")]
+    Ledger(#[from] LedgerError),
+    /// There is no HTTP client.
+    #[error("{0}")]
+    Http(#[from] switchboard_wire::RequestError),
+}
+
+/// The engine. Clones are handles on the same one.
+#[derive(Clone)]
+pub struct Host {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: Published<Config>,
+    fleet: Published<Fleet>,
+    catalog: Mutex<(u64, Arc<Catalog>)>,
+    checks: Arc<Checks>,
+    ledger: Ledger,
+    reviewer: Arc<dyn Reviewer>,
+    answers: Arc<dyn Answers>,
+    commands: mpsc::Sender<Command>,
+    events: Events,
+    tasks: Tasks,
+    start_limit: Duration,
+    user_file: Option<PathBuf>,
+}
+
+impl Host {
+    /// Reads the configuration and starts the servers; does not wait for them.
+    ///
+    /// # Errors
+    /// When calls could not be recorded or no HTTP client can be made.
+    pub fn start(options: Options) -> Result<Self, StartError> {
+        let Options { places, environment, reviewer, answers, .. } = options;
+        let (state, user_file) = (places.state.clone(), places.user.clone());
+        let config = config::load(&places, &environment, &Approvals::load(&state));
+        let ledger = match options.record {
+            Recording::Off => Ledger::off(),
+            Recording::On => {
+                let durability = match config.settings.durability {
+                    config::Durability::Process => Durability::Process,
+                    config::Durability::Power => Durability::Power,
+                };
+                Ledger::open(&ledger_file(&state), durability)?
+            }
+        };
+        let (tasks, events) = (Tasks::default(), Events::default());
+        let (late, mut late_answers) = mpsc::channel(64);
+        let parts = Parts {
+            client: http::client(&Limits::default())?,
+            introduction: introduction(answers.as_ref()),
+            answers: Arc::clone(&answers),
+            keeper: options.keeper,
+            variables: environment.variables.clone(),
+            roots: roots(&config, &environment),
+            state: Some(state.clone()),
+            start_limit: options.start_limit,
+            late,
+            tasks: tasks.clone(),
+            events: events.clone(),
+        };
+        let config = Published::new(config);
+        let (commands, received) = mpsc::channel(16);
+        let fleet = Supervisor::start(parts.into(), options.only, config.changes(), received);
+        let evidence = ledger.clone();
+        let stopping = tasks.stopping().clone();
+        tasks.spawn(async move {
+            while let Some(Some((tag, answer))) =
+                stopping.run_until_cancelled(late_answers.recv()).await
+            {
+                // A late answer changes no outcome; it is kept where that is possible.
+                let id = CallId::new(tag.cast_signed());
+                evidence.late(id, answer.bytes().clone()).await.ok();
+            }
+        });
+        watch_config(&config, places, environment, &tasks, &events);
+        let inner = Inner {
+            config,
+            fleet,
+            catalog: Mutex::new((0, Arc::new(Catalog::of(&Fleet::default())))),
+            checks: Arc::default(),
+            ledger,
+            reviewer,
+            answers,
+            commands,
+            events,
+            tasks,
+            start_limit: options.start_limit,
+            user_file,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What can be called at this moment, to be held by whoever is shown it.
+    #[must_use]
+    pub fn lease(&self) -> Lease {
+        let fleet = self.inner.fleet.load();
+        let mut cached = self.inner.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.0 != fleet.edition {
+            *cached = (fleet.edition, Arc::new(Catalog::of(&fleet)));
+        }
+        Lease::new(fleet, Arc::clone(&cached.1), Arc::clone(&self.inner.checks))
+    }
+
+    /// Waits until every server's first attempt is over, or only those that are named.
+    pub async fn settled(&self, servers: Option<&[ServerId]>) {
+        let until = Instant::now() + self.inner.start_limit * 2;
+        let mut changes = self.inner.fleet.changes();
+        let mut fleet = changes.load();
+        loop {
+            let wanted = |id: &ServerId| servers.is_none_or(|wanted| wanted.contains(id));
+            let waiting =
+                fleet.servers.iter().any(|(id, server)| wanted(id) && !server.status.is_settled());
+            if !waiting {
+                return;
+            }
+            match timeout_at(until, changes.changed()).await {
+                Ok(newer) => fleet = newer,
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Asks the supervisor for something.
+    pub async fn command(&self, command: Command) {
+        // The supervisor ends only with the host; then there is nothing to command.
+        self.inner.commands.send(command).await.ok();
+    }
+
+    /// The servers, as they are and as they change.
+    #[must_use]
+    pub fn fleet(&self) -> &Published<Fleet> {
+        &self.inner.fleet
+    }
+
+    /// The configuration, as it is and as it changes.
+    #[must_use]
+    pub fn config(&self) -> &Published<Config> {
+        &self.inner.config
+    }
+
+    /// The record of calls.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.inner.ledger
+    }
+
+    /// What happens.
+    #[must_use]
+    pub fn events(&self) -> &Events {
+        &self.inner.events
+    }
+
+    /// Stops everything: tasks, connections, processes, and the ledger last.
+    pub async fn stop(&self) {
+        self.inner.tasks.stop(crate::call::STOP_LIMIT).await;
+        self.inner.ledger.stop().await;
+    }
+
+    pub(crate) fn reviewer(&self) -> &Arc<dyn Reviewer> {
+        &self.inner.reviewer
+    }
+
+    pub(crate) fn user_file(&self) -> Option<&PathBuf> {
+        self.inner.user_file.as_ref()
+    }
+
+    pub(crate) fn answers(&self) -> &Arc<dyn Answers> {
+        &self.inner.answers
+    }
+
+    pub(crate) fn start_limit(&self) -> Duration {
+        self.inner.start_limit
+    }
+}
+
+/// Where the ledger is, below the folder for state.
+#[must_use]
+pub fn ledger_file(state: &std::path::Path) -> PathBuf {
+    state.join("calls.db")
+}
+
+fn introduction(answers: &dyn Answers) -> Introduction {
+    Introduction {
+        name: "switchboard".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        capabilities: answers.capabilities(),
+    }
+}
+
+fn roots(config: &Config, environment: &Environment) -> Vec<PathBuf> {
+    match config.settings.roots.as_slice() {
+        [] => vec![environment.current_dir.clone()],
+        roots => roots.to_vec(),
+    }
+}
+
+/// Reads the files again whenever they change; what cannot be read keeps what was there.
+fn watch_config(
+    config: &Published<Config>,
+    places: Places,
+    environment: Environment,
+    tasks: &Tasks,
+    events: &Events,
+) {
+    let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
+    let mut watch = config::watch(config.load().files.clone());
+    tasks.spawn(async move {
+        while stopping.run_until_cancelled(watch.changed()).await.is_some() {
+            let newer = config::load(&places, &environment, &Approvals::load(&places.state));
+            let problems = newer.problems.iter().map(ToString::to_string).collect();
+            events.tell(|| What::ConfigChanged { problems });
+            if newer.is_complete() && *config.load() != newer {
+                config.publish(newer);
+            }
+        }
+    });
+}

@@ -1,0 +1,299 @@
+//! How a call ended: one word, why, what to do next, and the result if there is one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// How a call ended, with everything a reader needs to understand it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The one word.
+    pub kind: OutcomeKind,
+    /// A machine word that narrows it down, such as `timeout` or `host_crash`.
+    pub reason: Option<String>,
+    /// A sentence for a person or a model.
+    pub message: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The JSON text of the result, byte for byte as the server sent it.
+    pub result: Option<Bytes>,
+}
+
+/// The ten ways in which a call can end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// The server answered with a result.
+    Ok,
+    /// The tool ran and reports a failure.
+    ToolError,
+    /// Policy, a hook or the organisation forbade it.
+    Denied,
+    /// A person said no.
+    Rejected,
+    /// Nothing was sent to the server.
+    NotSent,
+    /// The server proved that it did not run it.
+    Refused,
+    /// The server answered with an error.
+    Failed,
+    /// It was sent and no valid answer came; it may have run.
+    Unknown,
+    /// The caller withdrew it.
+    Cancelled,
+    /// The answer does not have the promised shape.
+    InvalidOutput,
+}
+
+/// The four ways in which an editor tells how a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EditorStatus {
+    /// There is a result; it may itself report an error of the tool.
+    Success,
+    /// There is no result.
+    Error,
+    /// A person said no.
+    Rejected,
+    /// A rule said no.
+    PermissionDenied,
+}
+
+/// The text names no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an outcome")]
+pub struct UnknownOutcome(String);
+
+impl OutcomeKind {
+    /// All outcomes, in the order in which they are explained.
+    pub const ALL: [Self; 10] = [
+        Self::Ok,
+        Self::ToolError,
+        Self::Denied,
+        Self::Rejected,
+        Self::NotSent,
+        Self::Refused,
+        Self::Failed,
+        Self::Unknown,
+        Self::Cancelled,
+        Self::InvalidOutput,
+    ];
+
+    /// The word in records, events and JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ToolError => "tool_error",
+            Self::Denied => "denied",
+            Self::Rejected => "rejected",
+            Self::NotSent => "not_sent",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Cancelled => "cancelled",
+            Self::InvalidOutput => "invalid_output",
+        }
+    }
+
+    /// What an editor is told; a tool that reports a failure did run, so that is a success there.
+    #[must_use]
+    pub const fn editor_status(self) -> EditorStatus {
+        match self {
+            Self::Ok | Self::ToolError => EditorStatus::Success,
+            Self::Rejected => EditorStatus::Rejected,
+            Self::Denied => EditorStatus::PermissionDenied,
+            Self::NotSent
+            | Self::Refused
+            | Self::Failed
+            | Self::Unknown
+            | Self::Cancelled
+            | Self::InvalidOutput => EditorStatus::Error,
+        }
+    }
+}
+
+impl EditorStatus {
+    /// The word an editor uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Rejected => "rejected",
+            Self::PermissionDenied => "permission_denied",
+        }
+    }
+}
+
+impl fmt::Display for OutcomeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for EditorStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for OutcomeKind {
+    type Err = UnknownOutcome;
+
+    fn from_str(text: &str) -> Result<Self, UnknownOutcome> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| UnknownOutcome(text.to_owned()))
+    }
+}
+
+impl Outcome {
+    /// An outcome that is only its word; the `with_` methods add the rest.
+    #[must_use]
+    pub const fn new(kind: OutcomeKind) -> Self {
+        Self { kind, reason: None, message: None, hint: None, result: None }
+    }
+
+    /// The server answered with this result.
+    #[must_use]
+    pub fn ok(result: Bytes) -> Self {
+        Self { result: Some(result), ..Self::new(OutcomeKind::Ok) }
+    }
+
+    /// The tool ran and this result reports its failure.
+    #[must_use]
+    pub fn tool_error(result: Bytes) -> Self {
+        Self { result: Some(result), ..Self::new(OutcomeKind::ToolError) }
+    }
+
+    /// A rule, a hook or the organisation forbade it.
+    #[must_use]
+    pub fn denied(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Denied).with_reason(reason).with_message(message)
+    }
+
+    /// A person said no, and perhaps what to do instead.
+    #[must_use]
+    pub fn rejected(feedback: Option<String>) -> Self {
+        Self { message: feedback, ..Self::new(OutcomeKind::Rejected).with_reason("person") }
+    }
+
+    /// Nothing was sent to the server.
+    #[must_use]
+    pub fn not_sent(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::NotSent).with_reason(reason).with_message(message)
+    }
+
+    /// The server proved that it did not run it.
+    #[must_use]
+    pub fn refused(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Refused).with_reason(reason).with_message(message)
+    }
+
+    /// The server answered with an error.
+    #[must_use]
+    pub fn failed(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Failed).with_reason(reason).with_message(message)
+    }
+
+    /// It was sent and no valid answer came.
+    #[must_use]
+    pub fn unknown(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Unknown).with_reason(reason).with_message(message)
+    }
+
+    /// The caller withdrew it.
+    #[must_use]
+    pub fn cancelled(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Cancelled).with_reason(reason).with_message(message)
+    }
+
+    /// The answer does not have the promised shape; it is kept as evidence.
+    #[must_use]
+    pub fn invalid_output(message: impl Into<String>, result: Bytes) -> Self {
+        Self { result: Some(result), ..Self::new(OutcomeKind::InvalidOutput).with_message(message) }
+    }
+
+    /// Adds the machine word.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// Adds the sentence.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the JSON text of a result.
+    #[must_use]
+    pub fn with_result(mut self, result: Bytes) -> Self {
+        self.result = Some(result);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back_as_its_outcome_also_in_json() {
+        for kind in OutcomeKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            let json = serde_json::to_string(&kind).unwrap();
+            assert_eq!(json, format!("\"{kind}\""));
+            assert_eq!(serde_json::from_str::<OutcomeKind>(&json).unwrap(), kind);
+        }
+        assert_eq!("OK".parse::<OutcomeKind>(), Err(UnknownOutcome("OK".to_owned())));
+    }
+
+    #[test]
+    fn an_editor_sees_four_states() {
+        let seen: Vec<_> =
+            OutcomeKind::ALL.iter().map(|kind| kind.editor_status().as_str()).collect();
+        assert_eq!(
+            seen,
+            [
+                "success",
+                "success",
+                "permission_denied",
+                "rejected",
+                "error",
+                "error",
+                "error",
+                "error",
+                "error",
+                "error"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rejection_carries_the_feedback_as_its_message() {
+        let outcome = Outcome::rejected(Some("use the copy".to_owned()));
+        assert_eq!(
+            outcome,
+            Outcome {
+                kind: OutcomeKind::Rejected,
+                reason: Some("person".to_owned()),
+                message: Some("use the copy".to_owned()),
+                hint: None,
+                result: None
+            }
+        );
+    }
+}

@@ -1,0 +1,1 @@
+//! Step 5, still empty: what a model wrote, to proposed calls.

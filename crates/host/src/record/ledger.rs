@@ -1,0 +1,286 @@
+//! The handle on the ledger: opens calls, stores late answers, answers queries.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+
+use super::call_id::CallId;
+use super::entry::{NewCall, Opened};
+use super::error::LedgerError;
+use super::group::{Change, Details, Message, NewRow, News};
+use super::ids::Ids;
+use super::open_call::OpenCall;
+use super::queue::Queue;
+use super::reader::{Filter, Full, Reader, Summary};
+use super::startup::{Started, folder_of, start};
+use super::status::Status;
+use super::writer::{Shared, Writer};
+
+/// How long a call waits for the disk.
+pub(super) const DISK_WAIT: Duration = Duration::from_secs(15);
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The death of this process.
+    #[default]
+    Process,
+    /// The loss of power: every group of calls is forced to the disk.
+    Power,
+}
+
+/// How the ledger is kept.
+#[derive(Debug, Clone)]
+pub struct LedgerOptions {
+    /// What a commit survives.
+    pub durability: Durability,
+    /// Results with more bytes than this go into a file of their own.
+    pub result_limit: usize,
+    /// How long to wait for another process that holds the file locked.
+    pub busy_wait: Duration,
+    /// How many pages of 4 KiB the file may have.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for LedgerOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            result_limit: 1 << 20,
+            busy_wait: Duration::from_secs(5),
+            max_pages: None,
+        }
+    }
+}
+
+/// The ledger; clones are handles on the same one.
+#[derive(Debug, Clone)]
+pub struct Ledger(Arc<Mode>);
+
+#[derive(Debug)]
+enum Mode {
+    On(Live),
+    Off(AtomicI64),
+}
+
+#[derive(Debug)]
+struct Live {
+    shared: Arc<Shared>,
+    reader: Reader,
+    opened: Opened,
+    results: Arc<Path>,
+    result_limit: usize,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What an open call needs of a ledger that writes.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    pub(super) ledger: Ledger,
+    pub(super) shared: Arc<Shared>,
+    pub(super) results: Arc<Path>,
+    pub(super) result_limit: usize,
+}
+
+impl Ledger {
+    /// Opens or creates the ledger at `path`; blocks for a short time.
+    ///
+    /// # Errors
+    /// If the file or its folder cannot be used.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, LedgerError> {
+        Self::open_with(path, &LedgerOptions { durability, ..LedgerOptions::default() })
+    }
+
+    /// Opens or creates the ledger at `path`; blocks for a short time.
+    ///
+    /// # Errors
+    /// If the file or its folder cannot be used.
+    pub fn open_with(path: &Path, options: &LedgerOptions) -> Result<Self, LedgerError> {
+        let Started { connection, owner, block, opened } = start(path, options)?;
+        let shared = Arc::new(Shared {
+            queue: Queue::new(),
+            status: Status::default(),
+            ids: Ids::new(block),
+        });
+        let writer = Writer::new(path.to_owned(), connection, owner, Arc::clone(&shared));
+        let thread = std::thread::Builder::new()
+            .name("ledger".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| LedgerError::from_folder(path, &error))?;
+        Ok(Self(Arc::new(Mode::On(Live {
+            shared,
+            reader: Reader::at(path),
+            opened,
+            results: folder_of(path).join("results").into(),
+            result_limit: options.result_limit.max(2),
+            thread: Mutex::new(Some(thread)),
+        }))))
+    }
+
+    /// A ledger that keeps nothing: calls only get their record back.
+    #[must_use]
+    pub fn off() -> Self {
+        Self(Arc::new(Mode::Off(AtomicI64::new(1))))
+    }
+
+    /// What happened while it was opened; none if nothing is kept.
+    #[must_use]
+    pub fn opened(&self) -> Option<&Opened> {
+        match &*self.0 {
+            Mode::On(live) => Some(&live.opened),
+            Mode::Off(_) => None,
+        }
+    }
+
+    /// Fails while calls would be refused.
+    ///
+    /// # Errors
+    /// Why nothing can be written.
+    pub fn check(&self) -> Result<(), LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.shared.status.check(),
+            Mode::Off(_) => Ok(()),
+        }
+    }
+
+    /// Takes a call; its row is on the way to the disk when this returns.
+    ///
+    /// # Errors
+    /// If nothing can be written now. The call must not start.
+    pub async fn open_call(&self, call: NewCall) -> Result<OpenCall, LedgerError> {
+        let created_at = Timestamp::now();
+        let live = match &*self.0 {
+            Mode::On(live) => live,
+            Mode::Off(next) => {
+                let id = CallId(next.fetch_add(1, Ordering::Relaxed));
+                return Ok(OpenCall::new(id, created_at, None));
+            }
+        };
+        live.shared.status.check()?;
+        let id = live.next_id().await?;
+        let row = NewRow {
+            id,
+            created_at: created_at.as_microsecond(),
+            call,
+            details: Details::default(),
+            intent: None,
+            close: None,
+            waiters: Vec::new(),
+        };
+        live.shared.queue.push(Message::Open(Box::new(row))).await?;
+        Ok(OpenCall::new(id, created_at, Some(self.link(live))))
+    }
+
+    /// Keeps an answer that came after the call was closed; the outcome stays as it is.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn late(&self, id: CallId, answer: Bytes) -> Result<(), LedgerError> {
+        let Mode::On(live) = &*self.0 else { return Ok(()) };
+        live.shared.status.check()?;
+        let answer = answer.slice(..answer.len().min(live.result_limit));
+        let (waiter, written) = oneshot::channel();
+        let change = Change { id, news: News::Late(answer), waiter: Some(waiter), landed: false };
+        live.shared.queue.push(Message::Change(Box::new(change))).await?;
+        wait_for(written).await
+    }
+
+    /// Calls that match, newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn list(&self, filter: Filter) -> Result<Vec<Summary>, LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.reader.list(filter).await,
+            Mode::Off(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Everything about one call.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.reader.show(id).await,
+            Mode::Off(_) => Ok(None),
+        }
+    }
+
+    /// How many calls there are.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn count(&self) -> Result<u64, LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.reader.count().await,
+            Mode::Off(_) => Ok(0),
+        }
+    }
+
+    /// Writes what is on the way, lets go of the file and takes no more calls.
+    pub async fn stop(&self) {
+        let Mode::On(live) = &*self.0 else { return };
+        live.shared.queue.close();
+        let thread = live.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let joined = tokio::task::spawn_blocking(move || thread.join());
+            // A disk that hangs must not keep the host from ending.
+            let _hung = tokio::time::timeout(DISK_WAIT, joined).await;
+        }
+    }
+
+    fn link(&self, live: &Live) -> Link {
+        Link {
+            ledger: self.clone(),
+            shared: Arc::clone(&live.shared),
+            results: Arc::clone(&live.results),
+            result_limit: live.result_limit,
+        }
+    }
+}
+
+impl Live {
+    async fn next_id(&self) -> Result<CallId, LedgerError> {
+        let deadline = Instant::now() + DISK_WAIT;
+        loop {
+            if let Some(id) = self.shared.ids.take() {
+                return Ok(id);
+            }
+            if Instant::now() >= deadline {
+                return Err(LedgerError::overloaded());
+            }
+            let (waiter, written) = oneshot::channel();
+            self.shared.queue.push(Message::Refill(waiter)).await?;
+            wait_for(written).await?;
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // The thread writes what is left and ends by itself.
+        self.shared.queue.close();
+    }
+}
+
+/// Waits for the commit of a message.
+pub(super) async fn wait_for(
+    written: oneshot::Receiver<Result<(), LedgerError>>,
+) -> Result<(), LedgerError> {
+    match tokio::time::timeout(DISK_WAIT, written).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(_)) => Err(LedgerError::stopped()),
+        Err(_) => Err(LedgerError::slow()),
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+pub(super) mod tests;

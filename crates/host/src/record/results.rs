@@ -1,0 +1,68 @@
+//! Results as they are kept: whole up to a limit, beyond it the two ends and a file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::call_id::CallId;
+use crate::format::shorten;
+
+/// A result as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredResult {
+    /// The JSON text, byte for byte.
+    Whole(Bytes),
+    /// Too large for the ledger.
+    Cut {
+        /// How it begins.
+        head: Bytes,
+        /// How it ends.
+        tail: Bytes,
+        /// How many bytes it had.
+        total: u64,
+        /// Where all of it is, if that file could be written.
+        file: Option<PathBuf>,
+    },
+}
+
+impl StoredResult {
+    /// How many bytes the result had.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        match self {
+            Self::Whole(text) => text.len() as u64,
+            Self::Cut { total, .. } => *total,
+        }
+    }
+
+    /// Writes the whole text to a file of its own and keeps the two ends.
+    ///
+    /// If the file cannot be written the ends are kept all the same: a call that ran needs its
+    /// outcome more than its result.
+    pub(super) fn spill(text: &Bytes, limit: usize, folder: &Path, id: CallId) -> Self {
+        let (head, tail) = ends(text, limit);
+        let file = write_file(text, folder, id).ok();
+        Self::Cut { head, tail, total: text.len() as u64, file }
+    }
+}
+
+fn ends(text: &Bytes, limit: usize) -> (Bytes, Bytes) {
+    if let Some(short) = std::str::from_utf8(text).ok().and_then(|whole| shorten(whole, limit)) {
+        return (text.slice_ref(short.head.as_bytes()), text.slice_ref(short.tail.as_bytes()));
+    }
+    let half = text.len().min(limit) / 2;
+    (text.slice(..half), text.slice(text.len() - half..))
+}
+
+fn write_file(text: &Bytes, folder: &Path, id: CallId) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(&format!("call-{id}-"))
+        .suffix(".json")
+        .tempfile_in(folder)?;
+    file.write_all(text)?;
+    file.as_file().sync_data()?;
+    let (_, path) = file.keep().map_err(|error| error.error)?;
+    Ok(path)
+}

@@ -1,0 +1,214 @@
+//! The statements of the writer: one row in, one row changed, a block of numbers reserved.
+
+use bytes::Bytes;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, named_params};
+
+use super::group::{Change, CloseRow, Details, Group, IntentRow, NewRow, News};
+use super::ids::Block;
+use super::results::StoredResult;
+
+const INSERT: &str = "
+    INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
+        definition_digest, verdict, verdict_by, intent_at, instance, attempts, fallback,
+        outcome, reason, message, hint, finished_at, duration_us,
+        result_bytes, result_head, result_file, arguments, sent_arguments, result)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+        ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
+
+const INTENT: &str = "
+    UPDATE calls SET definition_digest = :digest, verdict = :verdict, verdict_by = :verdict_by,
+        intent_at = coalesce(intent_at, :at), instance = :instance, attempts = :attempts,
+        fallback = coalesce(:fallback, fallback),
+        sent_arguments = coalesce(:arguments, sent_arguments)
+    WHERE id = :id AND outcome IS NULL";
+
+const CLOSE: &str = "
+    UPDATE calls SET definition_digest = :digest, verdict = :verdict, verdict_by = :verdict_by,
+        outcome = :outcome, reason = :reason, message = :message, hint = :hint,
+        finished_at = :at, duration_us = :duration, result_bytes = :bytes,
+        result_head = :head, result_file = :file, result = :result
+    WHERE id = :id AND outcome IS NULL";
+
+const LATE: &str = "UPDATE calls SET late = coalesce(late, ?2) WHERE id = ?1";
+
+const PROBE: &str = "UPDATE counters SET value = value + 1 WHERE name = 'probe'";
+
+const RESERVE: &str = "
+    UPDATE counters SET value = value + ?1 WHERE name = 'next_id' RETURNING value";
+
+const GIVE_BACK: &str = "
+    UPDATE counters SET value = ?1 WHERE name = 'next_id' AND value = ?2";
+
+/// Writes all rows of a group; the caller holds the transaction.
+pub(super) fn write_group(
+    connection: &Connection,
+    owner: &str,
+    group: &mut Group,
+) -> rusqlite::Result<()> {
+    for row in &group.inserts {
+        insert(connection, owner, row)?;
+    }
+    for change in &mut group.changes {
+        change.landed = apply(connection, change)? > 0;
+    }
+    Ok(())
+}
+
+/// Shows whether the file can be written at all.
+pub(super) fn probe(connection: &Connection) -> rusqlite::Result<()> {
+    connection.prepare_cached(PROBE)?.execute([]).map(drop)
+}
+
+/// Reserves numbers for calls; they are ours once the transaction is committed.
+pub(super) fn reserve(connection: &Connection, count: i64) -> rusqlite::Result<Block> {
+    let mut statement = connection.prepare_cached(RESERVE)?;
+    let end: i64 = statement.query_row([count], |row| row.get(0))?;
+    Ok(Block { next: end - count, end })
+}
+
+/// Gives numbers back that were not used, unless another process reserved some after them.
+pub(super) fn give_back(connection: &Connection, rest: Block) -> rusqlite::Result<()> {
+    connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
+}
+
+fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
+    let NewRow { call, details, intent, close, .. } = row;
+    let (verdict, verdict_by) = verdict(details);
+    let leaving = intent.as_ref().map(|row| &row.intent);
+    let outcome = close.as_ref().map(|close| &close.outcome);
+    let stored = Stored::of(close.as_ref());
+    let mut statement = connection.prepare_cached(INSERT)?;
+    let values: [&dyn ToSql; 27] = [
+        &row.id.get(),
+        &owner,
+        &row.created_at,
+        &&*call.face,
+        &&*call.caller,
+        &&*call.server,
+        &call.kind.as_str(),
+        &&*call.target,
+        &details.digest.as_deref(),
+        &verdict,
+        &verdict_by,
+        &intent.as_ref().map(|row| row.at),
+        &leaving.and_then(|intent| intent.instance.as_deref()),
+        &leaving.map_or(0, |intent| intent.attempt),
+        &leaving.and_then(|intent| intent.fallback.as_deref()),
+        &outcome.map(|outcome| outcome.kind.as_str()),
+        &outcome.and_then(|outcome| outcome.reason.as_deref()),
+        &outcome.and_then(|outcome| outcome.message.as_deref()),
+        &outcome.and_then(|outcome| outcome.hint.as_deref()),
+        &close.as_ref().map(|close| close.at),
+        &close.as_ref().map(|close| close.duration_us),
+        &stored.bytes,
+        &stored.head,
+        &stored.file,
+        &JsonText(&call.arguments),
+        &leaving.and_then(|intent| intent.arguments.as_ref()).map(JsonText),
+        &stored.blob.as_deref(),
+    ];
+    statement.execute(values.as_slice()).map(drop)
+}
+
+fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
+    let id = change.id.get();
+    match &change.news {
+        News::Intent(details, row) => send_intent(connection, id, details, row),
+        News::Close(details, row) => close(connection, id, details, row),
+        News::Late(answer) => connection.prepare_cached(LATE)?.execute((id, answer.as_ref())),
+    }
+}
+
+fn send_intent(
+    connection: &Connection,
+    id: i64,
+    details: &Details,
+    row: &IntentRow,
+) -> rusqlite::Result<usize> {
+    let (verdict, verdict_by) = verdict(details);
+    let intent = &row.intent;
+    connection.prepare_cached(INTENT)?.execute(named_params! {
+        ":digest": details.digest.as_deref(),
+        ":verdict": verdict,
+        ":verdict_by": verdict_by,
+        ":at": row.at,
+        ":instance": intent.instance.as_deref(),
+        ":attempts": intent.attempt,
+        ":fallback": intent.fallback.as_deref(),
+        ":arguments": intent.arguments.as_ref().map(JsonText),
+        ":id": id,
+    })
+}
+
+fn close(
+    connection: &Connection,
+    id: i64,
+    details: &Details,
+    row: &CloseRow,
+) -> rusqlite::Result<usize> {
+    let (verdict, verdict_by) = verdict(details);
+    let stored = Stored::of(Some(row));
+    let outcome = &row.outcome;
+    connection.prepare_cached(CLOSE)?.execute(named_params! {
+        ":digest": details.digest.as_deref(),
+        ":verdict": verdict,
+        ":verdict_by": verdict_by,
+        ":outcome": outcome.kind.as_str(),
+        ":reason": outcome.reason.as_deref(),
+        ":message": outcome.message.as_deref(),
+        ":hint": outcome.hint.as_deref(),
+        ":at": row.at,
+        ":duration": row.duration_us,
+        ":bytes": stored.bytes,
+        ":head": stored.head,
+        ":file": stored.file,
+        ":result": stored.blob.as_deref(),
+        ":id": id,
+    })
+}
+
+fn verdict(details: &Details) -> (Option<&'static str>, Option<&str>) {
+    match &details.verdict {
+        Some((word, by)) => (Some(word.as_str()), Some(by)),
+        None => (None, None),
+    }
+}
+
+/// The columns of a result.
+#[derive(Default)]
+struct Stored<'a> {
+    bytes: Option<i64>,
+    head: Option<i64>,
+    file: Option<String>,
+    blob: Option<std::borrow::Cow<'a, [u8]>>,
+}
+
+impl<'a> Stored<'a> {
+    fn of(close: Option<&'a CloseRow>) -> Self {
+        let Some(result) = close.and_then(|close| close.result.as_ref()) else {
+            return Self::default();
+        };
+        let bytes = i64::try_from(result.total()).ok();
+        match result {
+            StoredResult::Whole(text) => {
+                Self { bytes, blob: Some(text.as_ref().into()), ..Self::default() }
+            }
+            StoredResult::Cut { head, tail, file, .. } => Self {
+                bytes,
+                head: i64::try_from(head.len()).ok(),
+                file: file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+                blob: Some([head.as_ref(), tail.as_ref()].concat().into()),
+            },
+        }
+    }
+}
+
+/// JSON bytes kept as text, so that other tools can read the column.
+struct JsonText<'a>(&'a Bytes);
+
+impl ToSql for JsonText<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
+}

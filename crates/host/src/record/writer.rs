@@ -1,0 +1,197 @@
+//! The one thread that writes: takes what has gathered, commits it at once, wakes all who wait.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ffi};
+
+use super::error::LedgerError;
+use super::group::Group;
+use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
+use super::owners::Owner;
+use super::queue::{Queue, Taken};
+use super::startup::{is_damage, suspect};
+use super::statements::{give_back, probe, reserve, write_group};
+use super::status::Status;
+
+/// How many messages go into one transaction.
+const LARGEST_GROUP: usize = 512;
+/// How often the file is tried again while it cannot be written.
+const PROBE_EVERY: Duration = Duration::from_millis(250);
+
+/// Everything the thread owns.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) path: PathBuf,
+    pub(super) connection: Connection,
+    pub(super) owner: Owner,
+    pub(super) shared: Arc<Shared>,
+    /// What could not be written and still has to be.
+    backlog: Group,
+    trouble: Option<Trouble>,
+    block_size: i64,
+}
+
+/// What the thread shares with those who send it messages.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) queue: Queue,
+    pub(super) status: Status,
+    pub(super) ids: Ids,
+}
+
+#[derive(Debug, Clone)]
+struct Trouble {
+    error: LedgerError,
+    /// None if trying again could hide a loss.
+    next_probe: Option<Instant>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        path: PathBuf,
+        connection: Connection,
+        owner: Owner,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Self {
+            path,
+            connection,
+            owner,
+            shared,
+            backlog: Group::default(),
+            trouble: None,
+            block_size: FIRST_BLOCK,
+        }
+    }
+
+    /// Runs until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        let _end = AbandonAtEnd(Arc::clone(&self.shared));
+        loop {
+            let wait = self
+                .trouble
+                .as_ref()
+                .and_then(|trouble| trouble.next_probe)
+                .map(|at| at.saturating_duration_since(Instant::now()));
+            match self.shared.queue.take(LARGEST_GROUP, wait) {
+                Taken::Messages(messages) => {
+                    let mut group = Group::default();
+                    for message in messages {
+                        group.add(message);
+                    }
+                    self.commit(group);
+                }
+                Taken::Nothing => {}
+                Taken::Closed => break,
+            }
+            self.probe_if_due();
+        }
+        self.finish();
+    }
+
+    fn commit(&mut self, mut group: Group) {
+        if let Some(trouble) = &self.trouble {
+            self.backlog.absorb(group.fail(&trouble.error));
+            return;
+        }
+        match self.write(&mut group) {
+            Ok(block) => {
+                if let Some(block) = block {
+                    self.shared.ids.replace(block);
+                }
+                group.succeed();
+            }
+            Err(error) => {
+                let error = self.break_down(&error);
+                self.backlog.absorb(group.fail(&error));
+            }
+        }
+    }
+
+    fn probe_if_due(&mut self) {
+        let due = self.trouble.as_ref().and_then(|trouble| trouble.next_probe);
+        if due.is_none_or(|at| Instant::now() < at) {
+            return;
+        }
+        let mut backlog = std::mem::take(&mut self.backlog);
+        match self.write(&mut backlog) {
+            Ok(_) => {
+                self.trouble = None;
+                self.shared.status.set(None);
+                backlog.succeed();
+            }
+            Err(error) => {
+                self.break_down(&error);
+                self.backlog = backlog;
+            }
+        }
+    }
+
+    /// One transaction; gives the block of numbers it reserved, if any.
+    fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let written = self.write_inside(group).and_then(|block| {
+            self.connection.prepare_cached("COMMIT")?.execute([])?;
+            Ok(block)
+        });
+        if written.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to report.
+            let _second = self.connection.execute_batch("ROLLBACK");
+        }
+        written
+    }
+
+    fn write_inside(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+        if self.trouble.is_some() {
+            probe(&self.connection)?;
+        }
+        write_group(&self.connection, self.owner.name(), group)?;
+        let rest = self.shared.ids.rest();
+        if group.refills.is_empty() || rest.next < rest.end {
+            return Ok(None);
+        }
+        self.block_size = (self.block_size * 2).min(LARGEST_BLOCK);
+        reserve(&self.connection, self.block_size).map(Some)
+    }
+
+    fn break_down(&mut self, error: &rusqlite::Error) -> LedgerError {
+        if is_damage(error) {
+            suspect(&self.path);
+        }
+        let trouble = LedgerError::from_write(error);
+        let next_probe = may_try_again(error).then(|| Instant::now() + PROBE_EVERY);
+        self.shared.status.set(Some(trouble.clone()));
+        self.trouble = Some(Trouble { error: trouble.clone(), next_probe });
+        trouble
+    }
+
+    fn finish(mut self) {
+        if !self.backlog.is_empty() {
+            let mut backlog = std::mem::take(&mut self.backlog);
+            // What cannot be written even now is closed as a crash by the next process.
+            let _lost = self.write(&mut backlog);
+        }
+        // Unused numbers are only a gap.
+        let _gap = give_back(&self.connection, self.shared.ids.rest());
+    }
+}
+
+/// After a damaged file or a failed sync, a later success would prove nothing.
+fn may_try_again(error: &rusqlite::Error) -> bool {
+    let fsync = error.sqlite_error().is_some_and(|error| {
+        matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
+    });
+    !fsync && !is_damage(error)
+}
+
+/// However the thread ends, nobody waits for it afterwards.
+struct AbandonAtEnd(Arc<Shared>);
+
+impl Drop for AbandonAtEnd {
+    fn drop(&mut self) {
+        self.0.status.set(Some(LedgerError::stopped()));
+        self.0.queue.abandon();
+    }
+}

@@ -1,0 +1,41 @@
+//! Who answers questions: the face that a person sits at, or nobody.
+
+use std::pin::Pin;
+
+use crate::policy::{Answer, Question};
+
+/// An answer on its way.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Unanswered {
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Puts questions to a person.
+pub trait Reviewer: Send + Sync {
+    /// Asks, and waits for the answer.
+    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+}
+
+/// Nobody can be asked, so every question goes unanswered.
+#[derive(Clone, Copy, Debug)]
+pub struct NobodyThere;
+
+impl Reviewer for NobodyThere {
+    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        let target = question.call().target();
+        let message = format!("`{target}` needs a person's approval, and nobody can be asked here");
+        let hint = format!(
+            "run it at a terminal, or add `{}` to `autoApprove` of server `{}` and switch on \
+             `settings.autoApprove`",
+            target.name, target.server
+        );
+        Box::pin(async move { Err(Unanswered { message, hint: Some(hint) }) })
+    }
+}

@@ -1,0 +1,123 @@
+//! `ServerId`: the name of a server, an opaque key that is only ever compared whole.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// The longest name, in bytes.
+const LONGEST: usize = 200;
+
+/// The name of a server.
+///
+/// Names such as `github.com/example/files` are in use, so nothing is read into the characters: a
+/// name is never split, trimmed or folded. It is escaped where it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerId(Arc<str>);
+
+/// Why a text cannot be the name of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ServerIdError {
+    /// Nothing was given.
+    #[error("a server name cannot be empty")]
+    Empty,
+    /// More bytes than a name may have.
+    #[error("a server name cannot be longer than {LONGEST} bytes, this one has {0}")]
+    TooLong(usize),
+    /// A line break, an escape code or another control character.
+    #[error("a server name cannot contain control characters")]
+    ControlCharacter,
+}
+
+impl ServerId {
+    /// Takes `name` as it is, or says why it cannot be one.
+    pub fn new(name: &str) -> Result<Self, ServerIdError> {
+        if name.is_empty() {
+            return Err(ServerIdError::Empty);
+        }
+        if name.len() > LONGEST {
+            return Err(ServerIdError::TooLong(name.len()));
+        }
+        if name.chars().any(char::is_control) {
+            return Err(ServerIdError::ControlCharacter);
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ServerId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+impl AsRef<str> for ServerId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for ServerId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<&str> for ServerId {
+    type Error = ServerIdError;
+
+    fn try_from(name: &str) -> Result<Self, Self::Error> {
+        Self::new(name)
+    }
+}
+
+impl Serialize for ServerId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_without_control_characters_is_a_name() {
+        let longest = "x".repeat(LONGEST);
+        for name in ["files", "github.com/example/servers/src/github", " ", "日本", &longest] {
+            assert_eq!(ServerId::new(name).map(|id| id.to_string()), Ok(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn empty_long_and_control_names_are_refused() {
+        let cases = [
+            (String::new(), ServerIdError::Empty),
+            ("é".repeat(101), ServerIdError::TooLong(202)),
+            ("a\nb".to_owned(), ServerIdError::ControlCharacter),
+            ("a\u{1b}[31m".to_owned(), ServerIdError::ControlCharacter),
+            ("a\u{85}".to_owned(), ServerIdError::ControlCharacter),
+        ];
+        for (name, error) in cases {
+            assert_eq!(ServerId::new(&name), Err(error), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_whole() {
+        assert_ne!(ServerId::new("Files"), ServerId::new("files"));
+        assert_ne!(ServerId::new("files "), ServerId::new("files"));
+    }
+
+    #[test]
+    fn a_name_is_written_as_plain_json_text() {
+        let id = ServerId::new("a/b").unwrap();
+        assert_eq!(serde_json::to_string(&id).unwrap(), r#""a/b""#);
+    }
+}

@@ -1,0 +1,1 @@
+//! Model vendors behind one interface; still empty.

@@ -1,0 +1,39 @@
+//! Faults that strike while the client finds out which era a server speaks.
+
+use super::Fault;
+use crate::emission::Step;
+use crate::message::{Answer, Incoming, METHOD_NOT_FOUND};
+use crate::server::Exchange;
+
+/// Methods that a legacy server without imagination knows.
+const KNOWN: &[&str] = &["initialize", "ping", "tools/list", "tools/call"];
+
+pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) -> bool {
+    let method = incoming.method.as_str();
+    let probe = method == "server/discover";
+    let early = exchange.conversation.revision().is_none();
+    match fault.name {
+        "crash-loop" => false,
+        "silent-start" => fault.claim(),
+        "probe-silent" => !KNOWN.contains(&method) && fault.claim(),
+        _ if !probe || !early || !fault.claim() => false,
+        "probe-exit" => {
+            exchange.outlet.wire(vec![Step::Exit(fault.code)]).await;
+            true
+        }
+        "probe-nonsense" => {
+            let garbage = b"Error: Received request before initialization was complete\n";
+            let odd = Answer::refuse(7, "what?").render(incoming.id());
+            let line = format!("{odd}\n").into_bytes();
+            exchange.outlet.wire(vec![Step::Write(garbage.to_vec()), Step::Write(line)]).await;
+            true
+        }
+        "late-probe" => {
+            tokio::time::sleep(fault.pause(3_000)).await;
+            let refusal = Answer::refuse(METHOD_NOT_FOUND, "Method not found");
+            exchange.outlet.finish(refusal.render(incoming.id()), refusal.code()).await;
+            true
+        }
+        other => panic!("the fault `{other}` does nothing in a handshake"),
+    }
+}

@@ -1,0 +1,80 @@
+//! Faults in how an HTTP request is received: redirects, lost sessions, missing permission.
+
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::reply::{Asked, Reply};
+use crate::faults::Fault;
+use crate::message::{Answer, Incoming};
+
+/// Faults that need not know what the request says.
+pub(crate) fn before(endpoint: &Endpoint, asked: &Asked) -> Option<Reply> {
+    let fault = endpoint.server.fault()?;
+    match fault.name {
+        "unauthorized" => {
+            let expected = fault.token.as_ref().map(|token| format!("Bearer {token}"));
+            if expected.is_some() && asked.header("authorization") == expected.as_deref() {
+                return None;
+            }
+            let metadata = format!("{}/.well-known/oauth-protected-resource", origin(asked));
+            let challenge = format!("Bearer resource_metadata=\"{metadata}\", scope=\"tools\"");
+            Some(Reply::empty(401).with("www-authenticate", challenge))
+        }
+        "refuse-get" if asked.verb == axum::http::Method::GET => {
+            Some(Reply::empty(405).with("allow", "POST, DELETE"))
+        }
+        _ => None,
+    }
+}
+
+/// Faults that strike requests with a certain method.
+pub(crate) fn on(endpoint: &Endpoint, asked: &Asked, method: &str) -> Option<Reply> {
+    let fault = endpoint.server.fault()?;
+    match fault.name {
+        "redirect-loop" | "redirect-same-origin" | "redirect-cross-origin" => {
+            redirect(fault, asked, method)
+        }
+        "session-lost" | "session-always-lost" => {
+            let id = asked.header("mcp-session-id")?;
+            if !fault.strikes(method) {
+                return None;
+            }
+            endpoint.end_session(id);
+            let refusal = Answer::refuse(-32001, "Session not found");
+            Some(Reply::refusal(404, &Value::Null, &refusal))
+        }
+        "insufficient-scope" if fault.strikes(method) => {
+            let challenge = "Bearer error=\"insufficient_scope\", scope=\"tools tools:write\"";
+            Some(Reply::empty(403).with("www-authenticate", challenge))
+        }
+        _ => None,
+    }
+}
+
+fn redirect(fault: &Fault, asked: &Asked, method: &str) -> Option<Reply> {
+    let hop = asked.query("hop").and_then(|hop| hop.parse::<u32>().ok());
+    let goes_on = match (fault.name, hop) {
+        ("redirect-same-origin", Some(hop)) => hop < fault.hops,
+        _ => fault.strikes(method),
+    };
+    if !goes_on {
+        return None;
+    }
+    let next = hop.unwrap_or(0) + 1;
+    let to = match (fault.name, &fault.to) {
+        ("redirect-cross-origin", Some(to)) => to.clone(),
+        ("redirect-cross-origin", None) => panic!("`redirect-cross-origin` needs `--to`"),
+        _ => format!("{}?hop={next}", asked.path),
+    };
+    Some(Reply::empty(fault.status.unwrap_or(307)).with("location", to))
+}
+
+/// Says whether the answer to this call is only given to a client that comes back for it.
+pub(crate) fn replays(endpoint: &Endpoint, incoming: &Incoming) -> bool {
+    let fault = endpoint.server.fault().filter(|fault| fault.name == "sse-replay");
+    fault.is_some_and(|fault| incoming.id.is_some() && fault.strikes(&incoming.method))
+}
+
+fn origin(asked: &Asked) -> String {
+    format!("http://{}", asked.header("host").unwrap_or("127.0.0.1"))
+}

@@ -1,0 +1,128 @@
+//! The one MCP endpoint: what is refused at once, and which verb goes where.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::http::Method;
+
+use super::reply::{Asked, Reply};
+use super::{door, get, post, two_endpoints};
+use crate::conversation::Conversation;
+use crate::emission::Outlet;
+use crate::message::{Answer, HEADER_MISMATCH};
+use crate::options::{Era, Transport};
+use crate::server::Server;
+
+const LOCK: &str = "no fixture code panics while it holds a lock";
+
+/// One legacy client.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) conversation: Arc<Conversation>,
+    /// The only way out in HTTP+SSE, where answers do not travel with their requests.
+    pub(crate) outlet: Option<Outlet>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) server: Arc<Server>,
+    sessions: Mutex<HashMap<String, Session>>,
+    /// Answers that wait for a client to come back with the id of the last event it saw.
+    replays: Mutex<HashMap<String, String>>,
+    counter: AtomicU64,
+}
+
+impl Endpoint {
+    pub(crate) fn new(server: Arc<Server>) -> Self {
+        Self {
+            server,
+            sessions: Mutex::default(),
+            replays: Mutex::default(),
+            counter: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.counter.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn open_session(&self, outlet: Option<Outlet>) -> Session {
+        let id = format!("session-{}-{}", std::process::id(), self.number());
+        let session = Session { id: id.clone(), conversation: Arc::default(), outlet };
+        self.sessions.lock().expect(LOCK).insert(id, session.clone());
+        session
+    }
+
+    pub(crate) fn session(&self, id: &str) -> Option<Session> {
+        self.sessions.lock().expect(LOCK).get(id).cloned()
+    }
+
+    pub(crate) fn end_session(&self, id: &str) -> bool {
+        self.sessions.lock().expect(LOCK).remove(id).is_some()
+    }
+
+    pub(crate) fn keep(&self, event: String, answer: String) {
+        self.replays.lock().expect(LOCK).insert(event, answer);
+    }
+
+    pub(crate) fn kept(&self, event: &str) -> Option<String> {
+        self.replays.lock().expect(LOCK).get(event).cloned()
+    }
+
+    pub(crate) async fn handle(self: &Arc<Self>, asked: Asked) -> Reply {
+        self.server.trace.line(&asked.line());
+        if let Some(origin) = asked.header("origin")
+            && !is_loopback(origin)
+        {
+            return Reply::empty(403);
+        }
+        if let Some(reply) = door::before(self, &asked) {
+            return reply;
+        }
+        if self.server.options.transport == Transport::Sse {
+            return two_endpoints::handle(self, &asked);
+        }
+        if asked.path != "/mcp" {
+            return Reply::empty(404);
+        }
+        let sessions = self.server.options.era != Era::Modern;
+        match asked.verb {
+            Method::POST => post::post(self, &asked).await,
+            Method::GET if sessions && self.server.options.get_stream => get::get(self, &asked),
+            Method::DELETE if sessions => self.delete(&asked),
+            _ => Reply::empty(405).with("allow", "POST"),
+        }
+    }
+
+    fn delete(&self, asked: &Asked) -> Reply {
+        let ended = asked.header("mcp-session-id").is_some_and(|id| self.end_session(id));
+        Reply::empty(if ended { 204 } else { 404 })
+    }
+}
+
+/// What is wrong with the content headers of a request that carries a message.
+pub(crate) fn content_complaint(asked: &Asked) -> Option<Reply> {
+    let of_type = asked.header("content-type").unwrap_or_default();
+    if !of_type.starts_with("application/json") {
+        return Some(Reply::empty(415));
+    }
+    let accepted = asked.header("accept").unwrap_or_default();
+    if !accepted.contains("application/json") || !accepted.contains("text/event-stream") {
+        return Some(Reply::empty(406));
+    }
+    None
+}
+
+/// A refusal for headers that do not say what the body says.
+pub(crate) fn mismatch(message: String) -> Answer {
+    Answer::refuse(HEADER_MISMATCH, message)
+}
+
+fn is_loopback(origin: &str) -> bool {
+    let host = origin.split("://").nth(1).unwrap_or_default();
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| {
+        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    })
+}

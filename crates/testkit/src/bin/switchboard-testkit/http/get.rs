@@ -1,0 +1,45 @@
+//! The stream a legacy client opens by GET, for notifications and for what it missed.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::endpoint::Endpoint;
+use super::post::session;
+use super::reply::{Asked, Reply, event};
+use crate::message;
+
+pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
+    if let Err(refusal) = session(endpoint, asked) {
+        return refusal;
+    }
+    if !asked.header("accept").unwrap_or_default().contains("text/event-stream") {
+        return Reply::empty(406);
+    }
+    let missed = asked.header("last-event-id").and_then(|last| {
+        // The same answer under two ids: the client has to notice that it has it already.
+        let answer = endpoint.kept(last)?;
+        let ids = [format!("{last}-first"), format!("{last}-again")];
+        Some(ids.map(|id| event(Some(&id), &answer)))
+    });
+    let (pieces, receiver) = mpsc::channel(16);
+    let mut changes = endpoint.server.changes();
+    tokio::spawn(async move {
+        for piece in missed.into_iter().flatten() {
+            let _ = pieces.send(piece).await;
+        }
+        let changed = message::notice("notifications/tools/list_changed", &json!({}));
+        loop {
+            tokio::select! {
+                change = changes.recv() => {
+                    if change.is_err() || pieces.send(event(None, &changed)).await.is_err() {
+                        return;
+                    }
+                }
+                () = pieces.closed() => return,
+            }
+        }
+    });
+    Reply::stream(receiver)
+}

@@ -1,0 +1,15 @@
+//! HTTP on loopback: streamable HTTP in both eras and the older HTTP+SSE.
+
+mod door;
+mod endpoint;
+mod get;
+mod modern;
+mod post;
+mod raw;
+mod raw_request;
+mod reply;
+mod serve;
+mod steady;
+mod two_endpoints;
+
+pub(crate) use serve::serve;

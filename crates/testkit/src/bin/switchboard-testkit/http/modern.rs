@@ -1,0 +1,105 @@
+//! Checks the headers that repeat what a modern request says in its body.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::endpoint::mismatch;
+use super::reply::{Asked, Reply};
+use crate::message::{
+    Answer, HEADER_MISMATCH, Incoming, LEGACY, METHOD_NOT_FOUND, UNSUPPORTED_VERSION,
+};
+use crate::options::Era;
+use crate::server;
+
+/// Says whether the request belongs to the modern era.
+pub(crate) fn is_modern(era: Era, asked: &Asked, incoming: &Incoming) -> bool {
+    let header = asked.header("mcp-protocol-version");
+    let named = header.is_some_and(|version| !LEGACY.contains(&version));
+    match era {
+        Era::Legacy => false,
+        Era::Modern => true,
+        Era::Dual => incoming.method != "initialize" && (named || incoming.version().is_some()),
+    }
+}
+
+/// The refusal for a request whose headers or `_meta` are not as they must be.
+pub(crate) fn complaint(asked: &Asked, incoming: &Incoming) -> Option<Reply> {
+    // A client that opens the legacy way shall learn which versions there are.
+    if incoming.method == "initialize" {
+        return None;
+    }
+    let answer = header_complaint(asked, incoming).or_else(|| server::meta_complaint(incoming))?;
+    Some(Reply::refusal(400, incoming.id(), &answer))
+}
+
+fn header_complaint(asked: &Asked, incoming: &Incoming) -> Option<Answer> {
+    let name = match incoming.method.as_str() {
+        "tools/call" | "prompts/get" => incoming.text("name"),
+        "resources/read" => incoming.text("uri"),
+        _ => None,
+    };
+    let version = incoming.version();
+    let pairs = [
+        ("mcp-protocol-version", version),
+        ("mcp-method", Some(incoming.method.as_str())),
+        ("mcp-name", name),
+    ];
+    for (header, body) in pairs {
+        let Some(body) = body else { continue };
+        let said = asked.header(header).map(decode);
+        if said.as_deref() != Some(body) {
+            let said = said.as_deref().unwrap_or("nothing");
+            return Some(mismatch(format!("`{header}` says `{said}`, the body says `{body}`")));
+        }
+    }
+    None
+}
+
+/// Names that no header can carry come as `=?base64?...?=`.
+fn decode(value: &str) -> String {
+    let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    inner
+        .and_then(|inner| STANDARD.decode(inner).ok())
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .unwrap_or_else(|| value.to_owned())
+}
+
+/// The HTTP status that goes with a JSON-RPC answer.
+pub(crate) fn status(code: Option<i64>) -> u16 {
+    match code {
+        Some(METHOD_NOT_FOUND) => 404,
+        Some(UNSUPPORTED_VERSION..=HEADER_MISMATCH) => 400,
+        _ => 200,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, status};
+
+    #[test]
+    fn encoded_names_are_decoded_and_plain_ones_left_alone() {
+        let cases = [
+            ("echo", "echo"),
+            ("=?base64?ZWNobw==?=", "echo"),
+            ("=?base64?not base64?=", "=?base64?not base64?="),
+        ];
+        for (header, name) in cases {
+            assert_eq!(decode(header), name);
+        }
+    }
+
+    #[test]
+    fn modern_refusals_have_their_status() {
+        let cases = [
+            (None, 200),
+            (Some(-32601), 404),
+            (Some(-32020), 400),
+            (Some(-32022), 400),
+            (Some(-32602), 200),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(status(code), expected, "{code:?}");
+        }
+    }
+}

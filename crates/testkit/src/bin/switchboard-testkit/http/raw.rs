@@ -1,0 +1,131 @@
+//! A small HTTP/1.1 server on bare TCP, whose responses may be as broken as a fault wants.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+use super::endpoint::Endpoint;
+use super::raw_request;
+use super::reply::{Body, Reply};
+use crate::emission::Step;
+
+pub(crate) async fn serve(listener: TcpListener, endpoint: Arc<Endpoint>) {
+    loop {
+        let (stream, _) = listener.accept().await.expect("a loopback listener goes on accepting");
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(connection(stream, Arc::clone(&endpoint)));
+    }
+}
+
+async fn connection(mut stream: TcpStream, endpoint: Arc<Endpoint>) {
+    let idle_close = endpoint
+        .server
+        .fault()
+        .filter(|fault| fault.name == "idle-close")
+        .map(|fault| fault.pause(0));
+    let mut buffer = Vec::new();
+    while let Some(asked) = raw_request::next(&mut stream, &mut buffer).await {
+        let Some(reply) = unless_gone(&stream, endpoint.handle(asked)).await else { return };
+        if !matches!(write(&mut stream, reply).await, Ok(true)) {
+            return;
+        }
+        if let Some(pause) = idle_close {
+            return sleep(pause).await;
+        }
+    }
+}
+
+/// What the work gives, or nothing when the client leaves first.
+async fn unless_gone<T>(stream: &TcpStream, work: impl Future<Output = T>) -> Option<T> {
+    let gone = async {
+        let mut byte = [0];
+        // A byte that can be read is a next request, and then the client is still there.
+        if stream.peek(&mut byte).await.is_ok_and(|count| count > 0) {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        done = work => Some(done),
+        () = gone => None,
+    }
+}
+
+/// Says whether the connection can be used again.
+async fn write(stream: &mut TcpStream, reply: Reply) -> io::Result<bool> {
+    let mut head = format!("HTTP/1.1 {} Reply\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    match reply.body {
+        Body::Full(text) => {
+            let length = if reply.status == 204 {
+                String::new()
+            } else {
+                format!("content-length: {}\r\n", text.len())
+            };
+            stream.write_all(format!("{head}{length}\r\n{text}").as_bytes()).await?;
+        }
+        Body::Stream(mut pieces) => {
+            head.push_str("transfer-encoding: chunked\r\n\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            loop {
+                match unless_gone(stream, pieces.recv()).await {
+                    None => return Ok(false),
+                    Some(None) => break,
+                    Some(Some(piece)) => {
+                        let size = format!("{:x}\r\n", piece.len());
+                        let chunk = [size.as_bytes(), &piece, b"\r\n"].concat();
+                        stream.write_all(&chunk).await?;
+                    }
+                }
+            }
+            stream.write_all(b"0\r\n\r\n").await?;
+        }
+        Body::Wire(steps) => {
+            for step in steps {
+                if !take(stream, step).await? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Does one step; false when the connection is over.
+#[expect(clippy::exit, reason = "a fault that ends the process does so once its bytes are out")]
+async fn take(stream: &mut TcpStream, step: Step) -> io::Result<bool> {
+    match step {
+        Step::Write(bytes) => stream.write_all(&bytes).await?,
+        Step::Trickle(bytes) => {
+            for byte in bytes.chunks(1) {
+                stream.write_all(byte).await?;
+            }
+        }
+        Step::Pause(pause) => return Ok(wait(stream, pause).await),
+        Step::Repeat(bytes, pause) => loop {
+            stream.write_all(&bytes).await?;
+            if !wait(stream, pause).await {
+                return Ok(false);
+            }
+        },
+        Step::Exit(code) => std::process::exit(code),
+        Step::Close => {
+            stream.shutdown().await?;
+            return Ok(false);
+        }
+        Step::Reset => {
+            stream.set_zero_linger()?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn wait(stream: &TcpStream, pause: Duration) -> bool {
+    unless_gone(stream, sleep(pause)).await.is_some()
+}

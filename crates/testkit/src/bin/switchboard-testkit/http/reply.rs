@@ -1,0 +1,99 @@
+//! An HTTP request and reply in the form both HTTP stacks of the fixture share.
+
+use axum::http::{HeaderMap, Method};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::emission::Step;
+use crate::message::Answer;
+
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) verb: Method,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// One line for the trace.
+    pub(crate) fn line(&self) -> String {
+        let headers: serde_json::Map<String, Value> = self
+            .headers
+            .iter()
+            .map(|(name, value)| {
+                (name.to_string(), json!(String::from_utf8_lossy(value.as_bytes())))
+            })
+            .collect();
+        json!({
+            "transport": "http", "verb": self.verb.as_str(), "path": self.path,
+            "query": self.query, "headers": headers, "body": String::from_utf8_lossy(&self.body),
+        })
+        .to_string()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    Full(String),
+    /// Pieces as they come, until the sender is gone.
+    Stream(mpsc::Receiver<Bytes>),
+    /// Everything from the status line on, written by a fault.
+    Wire(Vec<Step>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Body,
+}
+
+impl Reply {
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: Body::Full(String::new()) }
+    }
+
+    pub(crate) fn json(status: u16, text: String) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { status, headers, body: Body::Full(text) }
+    }
+
+    pub(crate) fn refusal(status: u16, id: &Value, answer: &Answer) -> Self {
+        Self::json(status, answer.render(id))
+    }
+
+    pub(crate) fn stream(pieces: mpsc::Receiver<Bytes>) -> Self {
+        let headers = vec![
+            ("content-type", "text/event-stream".to_owned()),
+            ("cache-control", "no-store".to_owned()),
+            ("x-accel-buffering", "no".to_owned()),
+        ];
+        Self { status: 200, headers, body: Body::Stream(pieces) }
+    }
+
+    pub(crate) fn wire(steps: Vec<Step>) -> Self {
+        Self { status: 200, headers: Vec::new(), body: Body::Wire(steps) }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+/// One server-sent event with a message in it.
+pub(crate) fn event(id: Option<&str>, text: &str) -> Bytes {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    Bytes::from(format!("{id}event: message\ndata: {text}\n\n"))
+}

@@ -1,0 +1,41 @@
+//! Listens on loopback, says where, and picks the HTTP stack.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+
+use super::endpoint::Endpoint;
+use super::{raw, steady};
+use crate::options::Transport;
+use crate::server::Server;
+
+pub(crate) async fn serve(server: Arc<Server>) {
+    let options = &server.options;
+    let listener = TcpListener::bind(("127.0.0.1", options.port)).await;
+    let listener = listener.unwrap_or_else(|cause| panic!("port {}: {cause}", options.port));
+    let address = listener.local_addr().expect("a bound listener has an address");
+    let path = if options.transport == Transport::Sse { "sse" } else { "mcp" };
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "listening http://{address}/{path}").expect("standard output is open");
+    stdout.flush().expect("standard output is open");
+    drop(stdout);
+    if options.until_stdin_closes {
+        std::thread::spawn(end_with_input);
+    }
+    // Only a hand-written stack can write the bytes that faults want.
+    let flaky = server.fault().is_some();
+    let endpoint = Arc::new(Endpoint::new(server));
+    if flaky {
+        raw::serve(listener, endpoint).await;
+    } else {
+        steady::serve(listener, endpoint).await;
+    }
+}
+
+#[expect(clippy::exit, reason = "whoever started this server is gone")]
+fn end_with_input() {
+    let mut rest = [0; 64];
+    while io::stdin().read(&mut rest).is_ok_and(|count| count > 0) {}
+    std::process::exit(0);
+}

@@ -1,0 +1,36 @@
+//! Files in which a test reads what a server did and what reached it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+/// Lines appended to a file, each on disk before the call returns.
+#[derive(Debug, Default)]
+pub(crate) struct Journal(Option<Mutex<File>>);
+
+impl Journal {
+    pub(crate) fn open(path: Option<&Path>) -> Self {
+        Self(path.map(|path| {
+            let file = OpenOptions::new().create(true).append(true).open(path);
+            let file = file.unwrap_or_else(|cause| panic!("`{}`: {cause}", path.display()));
+            Mutex::new(file)
+        }))
+    }
+
+    pub(crate) fn line(&self, text: &str) {
+        if let Some(file) = &self.0 {
+            let mut file = file.lock().expect("no fixture code panics while it holds a lock");
+            // One write per line, so that lines of several processes do not mix.
+            file.write_all(format!("{text}\n").as_bytes()).expect("the journal can be written");
+            file.flush().expect("the journal can be flushed");
+        }
+    }
+}
+
+/// A JSON string without its quotes, anything else as it is written.
+pub(crate) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

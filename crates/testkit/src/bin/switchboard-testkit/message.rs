@@ -1,0 +1,137 @@
+//! JSON-RPC by hand: what arrives, what is answered, and how both are written.
+
+use serde_json::{Map, Value, json};
+
+pub(crate) const MODERN: &str = "2026-07-28";
+pub(crate) const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+pub(crate) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+pub(crate) const PARSE_ERROR: i64 = -32700;
+pub(crate) const INVALID_REQUEST: i64 = -32600;
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+pub(crate) const INVALID_PARAMS: i64 = -32602;
+pub(crate) const NOT_FOUND_BEFORE_MODERN: i64 = -32002;
+pub(crate) const HEADER_MISMATCH: i64 = -32020;
+pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// A request, or a notification when there is no id.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    pub(crate) id: Option<Value>,
+    pub(crate) method: String,
+    pub(crate) params: Value,
+}
+
+/// Anything a peer may send.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Message(Incoming),
+    /// An answer to something the fixture asked; the value is the whole message.
+    Reply(Value),
+    Batch(Vec<Value>),
+    Nonsense,
+}
+
+impl Received {
+    pub(crate) fn read(value: Value) -> Self {
+        match value {
+            Value::Array(items) => Self::Batch(items),
+            Value::Object(mut object) => match object.remove("method") {
+                Some(Value::String(method)) => Self::Message(Incoming {
+                    id: object.remove("id"),
+                    method,
+                    params: object.remove("params").unwrap_or_else(|| json!({})),
+                }),
+                None if object.contains_key("id") => Self::Reply(Value::Object(object)),
+                _ => Self::Nonsense,
+            },
+            _ => Self::Nonsense,
+        }
+    }
+}
+
+impl Incoming {
+    pub(crate) fn meta(&self, key: &str) -> Option<&Value> {
+        self.params.get("_meta")?.get(key)
+    }
+
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.meta(META_VERSION)?.as_str()
+    }
+
+    /// A text parameter, or nothing when it is absent or of another type.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.params.get(name)?.as_str()
+    }
+
+    pub(crate) fn arguments(&self) -> &Value {
+        self.params.get("arguments").unwrap_or(&Value::Null)
+    }
+
+    pub(crate) fn id(&self) -> &Value {
+        self.id.as_ref().unwrap_or(&Value::Null)
+    }
+}
+
+/// What a request is answered with.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    Result(Value),
+    /// A result that no JSON value can hold, as text.
+    Text(String),
+    Refusal {
+        code: i64,
+        message: String,
+        data: Option<Value>,
+    },
+}
+
+impl Answer {
+    pub(crate) fn refuse(code: i64, message: impl Into<String>) -> Self {
+        Self::Refusal { code, message: message.into(), data: None }
+    }
+
+    pub(crate) fn unsupported(requested: &str) -> Self {
+        Self::Refusal {
+            code: UNSUPPORTED_VERSION,
+            message: "unsupported protocol version".to_owned(),
+            data: Some(json!({"supported": [MODERN], "requested": requested})),
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<i64> {
+        if let Self::Refusal { code, .. } = self { Some(*code) } else { None }
+    }
+
+    /// The member of the answer with its name: `"result":{}` or `"error":{}`.
+    pub(crate) fn member(&self) -> String {
+        match self {
+            Self::Result(result) => format!("\"result\":{result}"),
+            Self::Text(text) => format!("\"result\":{text}"),
+            Self::Refusal { code, message, data } => {
+                let mut error = Map::new();
+                error.insert("code".to_owned(), json!(code));
+                error.insert("message".to_owned(), json!(message));
+                if let Some(data) = data {
+                    error.insert("data".to_owned(), data.clone());
+                }
+                format!("\"error\":{}", Value::Object(error))
+            }
+        }
+    }
+
+    pub(crate) fn render(&self, id: &Value) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{}}}", self.member())
+    }
+}
+
+pub(crate) fn notice(method: &str, params: &Value) -> String {
+    json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+}
+
+pub(crate) fn question(id: &Value, method: &str, params: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}

@@ -1,0 +1,198 @@
+//! Reads the command line of the fixture.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::faults::{FAULTS, Fault};
+
+const USAGE: &str = "\
+switchboard-testkit <echo|flaky|hostile> [--flag value]...
+  --era legacy|modern|dual      which protocol eras are spoken (dual)
+  --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
+  --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
+  --port N                      loopback port for http and sse (0: any free port)
+  --page-size N                 lists come in pages
+  --tools N                     adds tools tool_0001 to tool_N
+  --start-delay-ms N            waits before it reads or listens
+  --journal FILE                side effects and cancellations, one line each
+  --trace FILE                  the start and every message that arrives, one JSON object per line
+  --no-get-stream               405 for GET
+  --sse-answers                 answers over HTTP are event streams
+  --until-stdin-closes          an HTTP server ends with its parent
+hostile:
+  --only PART,PART              a part of it (all parts)
+flaky:
+  --fault NAME                  what goes wrong
+  --on METHOD|any               which messages it may strike (tools/call)
+  --after N                     the first strike is at the Nth such message (1)
+  --every N                     then at each Nth one (1)
+  --times N|always              how many strikes (1; always for faults of a whole process)
+  --once-file FILE              strikes only if FILE is absent, and creates it
+  --code N --pause-ms N --bytes N --count N --status N --retry-after V --to URL --hops N --token T
+";
+
+const SWITCHES: &[&str] = &["no-get-stream", "sse-answers", "until-stdin-closes"];
+const VALUES: &[&str] = &[
+    "era",
+    "revision",
+    "transport",
+    "port",
+    "page-size",
+    "tools",
+    "start-delay-ms",
+    "journal",
+    "trace",
+    "only",
+    "fault",
+    "on",
+    "after",
+    "every",
+    "times",
+    "once-file",
+    "code",
+    "pause-ms",
+    "bytes",
+    "count",
+    "status",
+    "retry-after",
+    "to",
+    "hops",
+    "token",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Echo,
+    Hostile,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    Legacy,
+    Modern,
+    Dual,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+    Sse,
+}
+
+/// Everything the command line says.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) kind: Kind,
+    pub(crate) era: Era,
+    pub(crate) revision: Option<String>,
+    pub(crate) transport: Transport,
+    pub(crate) port: u16,
+    pub(crate) page_size: Option<usize>,
+    pub(crate) extra_tools: usize,
+    pub(crate) start_delay: Duration,
+    pub(crate) journal: Option<PathBuf>,
+    pub(crate) trace: Option<PathBuf>,
+    pub(crate) get_stream: bool,
+    pub(crate) sse_answers: bool,
+    pub(crate) until_stdin_closes: bool,
+    pub(crate) only: Vec<String>,
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: &[String]) -> Self {
+        let (kind, rest) = arguments.split_first().unwrap_or_else(|| panic!("{USAGE}"));
+        let flags = Flags::read(rest);
+        let (kind, fault) = match kind.as_str() {
+            "echo" => (Kind::Echo, None),
+            "hostile" => (Kind::Hostile, None),
+            "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
+            other => panic!("unknown kind `{other}`\n{USAGE}"),
+        };
+        let era = match flags.text("era") {
+            // Some faults exist only in servers that were never modern.
+            None if fault.as_ref().is_some_and(Fault::is_for_legacy_servers) => Era::Legacy,
+            None | Some("dual") => Era::Dual,
+            Some("legacy") => Era::Legacy,
+            Some("modern") => Era::Modern,
+            Some(other) => panic!("unknown era `{other}`"),
+        };
+        let transport = match flags.text("transport") {
+            None | Some("stdio") => Transport::Stdio,
+            Some("http") => Transport::Http,
+            Some("sse") => Transport::Sse,
+            Some(other) => panic!("unknown transport `{other}`"),
+        };
+        if let Some(fault) = &fault {
+            fault.check(transport == Transport::Stdio);
+        }
+        Self {
+            kind,
+            era,
+            revision: flags.text("revision").map(str::to_owned),
+            transport,
+            port: flags.number("port", 0),
+            page_size: flags.text("page-size").map(|_| flags.number("page-size", 1)),
+            extra_tools: flags.number("tools", 0),
+            start_delay: Duration::from_millis(flags.number("start-delay-ms", 0)),
+            journal: flags.text("journal").map(PathBuf::from),
+            trace: flags.text("trace").map(PathBuf::from),
+            get_stream: !flags.has("no-get-stream"),
+            sse_answers: flags.has("sse-answers"),
+            until_stdin_closes: flags.has("until-stdin-closes"),
+            only: flags
+                .text("only")
+                .map(|parts| parts.split(',').map(str::to_owned).collect())
+                .unwrap_or_default(),
+            fault,
+        }
+    }
+}
+
+/// The flags as written, checked only for names that do not exist.
+pub(crate) struct Flags(HashMap<String, String>);
+
+impl Flags {
+    fn read(arguments: &[String]) -> Self {
+        let mut flags = HashMap::new();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let Some(name) = argument.strip_prefix("--") else {
+                panic!("`{argument}` is not a flag\n{USAGE}");
+            };
+            let value = if SWITCHES.contains(&name) {
+                String::new()
+            } else if VALUES.contains(&name) {
+                rest.next().unwrap_or_else(|| panic!("`--{name}` needs a value")).clone()
+            } else {
+                panic!("unknown flag `--{name}`\n{USAGE}");
+            };
+            flags.insert(name.to_owned(), value);
+        }
+        Self(flags)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub(crate) fn number<N: std::str::FromStr>(&self, name: &str, otherwise: N) -> N {
+        self.text(name).map_or(otherwise, |text| {
+            text.parse().unwrap_or_else(|_| panic!("`--{name} {text}` is not a number that fits"))
+        })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the usage is what was asked for")]
+pub(crate) fn print_usage() {
+    println!("{USAGE}faults:");
+    for (name, family) in FAULTS {
+        println!("  {name:<24} {family:?}");
+    }
+}

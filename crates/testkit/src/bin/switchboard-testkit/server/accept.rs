@@ -1,0 +1,57 @@
+//! Takes one message: notes it, lets a fault have it, answers it, and honours its cancellation.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::{Exchange, dispatch};
+use crate::faults;
+use crate::journal;
+use crate::message::Incoming;
+
+/// A request that is noted as running and still has to be worked on.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    exchange: Exchange,
+    incoming: Incoming,
+    cancelled: Arc<Notify>,
+}
+
+/// Notes the message at once, so that a cancellation right behind it finds its request.
+///
+/// A notification is dealt with here and leaves nothing to do.
+pub(crate) fn accept(exchange: &Exchange, incoming: Incoming) -> Option<Accepted> {
+    let Some(id) = &incoming.id else {
+        if incoming.method == "notifications/cancelled"
+            && let Some(id) = incoming.params.get("requestId")
+            && exchange.conversation.cancel(id)
+        {
+            exchange.server.journal.line(&format!("cancelled {}", journal::plain(id)));
+        }
+        return None;
+    };
+    let cancelled = exchange.conversation.begin(id);
+    Some(Accepted { exchange: exchange.clone(), incoming, cancelled })
+}
+
+impl Accepted {
+    pub(crate) fn method(&self) -> &str {
+        &self.incoming.method
+    }
+
+    pub(crate) async fn work(self) {
+        let Self { exchange, incoming, cancelled } = self;
+        // What a fault has taken does not listen to cancellation: late answers are late anyway.
+        if !faults::strike(&exchange, &incoming).await {
+            let answer = tokio::select! {
+                answer = dispatch::answer(&exchange, &incoming) => Some(answer),
+                () = cancelled.notified() => None,
+            };
+            if let Some(answer) = answer {
+                exchange.outlet.finish(answer.render(incoming.id()), answer.code()).await;
+            }
+        }
+        exchange.conversation.end(incoming.id());
+        faults::after(&exchange, &incoming).await;
+    }
+}

@@ -1,0 +1,43 @@
+//! JSON-RPC batches, which only revision 2025-03-26 has.
+
+use serde_json::Value;
+
+use super::{Exchange, accept};
+use crate::emission::{Emission, Outlet};
+use crate::message::{Answer, INVALID_REQUEST, Received};
+
+/// Answers all messages of a batch in one array; false when there was nothing to answer.
+pub(crate) async fn batch(exchange: &Exchange, items: Vec<Value>) -> bool {
+    if exchange.conversation.revision().as_deref() != Some("2025-03-26") {
+        let refusal = Answer::refuse(INVALID_REQUEST, "batches exist only in 2025-03-26");
+        exchange.outlet.finish(refusal.render(&Value::Null), refusal.code()).await;
+        return true;
+    }
+    let (outlet, mut emissions) = Outlet::new();
+    let inner = Exchange { outlet, ..exchange.clone() };
+    for item in items {
+        match Received::read(item) {
+            Received::Message(incoming) => {
+                if let Some(accepted) = accept(&inner, incoming) {
+                    tokio::spawn(accepted.work());
+                }
+            }
+            Received::Reply(reply) => exchange.conversation.replied(reply),
+            Received::Batch(_) | Received::Nonsense => {}
+        }
+    }
+    drop(inner);
+    let mut answers = Vec::new();
+    while let Some(emission) = emissions.recv().await {
+        match emission {
+            Emission::Final(text, _) => answers.push(text),
+            Emission::Notice(text) => exchange.outlet.notice(text).await,
+            Emission::Wire(steps) => exchange.outlet.wire(steps).await,
+        }
+    }
+    if answers.is_empty() {
+        return false;
+    }
+    exchange.outlet.finish(format!("[{}]", answers.join(",")), None).await;
+    true
+}

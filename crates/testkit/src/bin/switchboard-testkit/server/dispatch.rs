@@ -1,0 +1,52 @@
+//! Gives each method its answer.
+
+use serde_json::{Value, json};
+
+use super::speech::{self, Speech};
+use super::{Exchange, hostile, listen, offers, pages, run, tools};
+use crate::message::{Answer, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND};
+use crate::options::Kind;
+
+/// The answer a well-behaved server gives to a request.
+pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Answer {
+    if incoming.method == "initialize" {
+        return speech::initialize(exchange, incoming);
+    }
+    let spoken = match speech::speech(exchange, incoming) {
+        Ok(spoken) => spoken,
+        Err(refusal) => return refusal,
+    };
+    match result(exchange, incoming, &spoken).await {
+        Answer::Result(result) => Answer::Result(speech::stamp(&spoken, &incoming.method, result)),
+        other => other,
+    }
+}
+
+async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+    let server = &exchange.server;
+    let legacy = matches!(spoken, Speech::Legacy(_));
+    match incoming.method.as_str() {
+        "server/discover" if !legacy => Answer::Result(speech::discover()),
+        "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
+        "ping" | "logging/setLevel" if legacy => Answer::Result(json!({})),
+        "tools/list" if server.options.kind == Kind::Hostile => hostile::list(server, incoming),
+        "tools/list" => list(exchange, incoming, "tools", tools::definitions(server, spoken)),
+        "tools/call" => run::call(exchange, incoming, spoken).await,
+        "resources/list" => list(exchange, incoming, "resources", offers::resources()),
+        "resources/templates/list" => {
+            list(exchange, incoming, "resourceTemplates", offers::templates())
+        }
+        "resources/read" => match incoming.text("uri") {
+            Some(uri) => offers::read(uri, spoken),
+            None => Answer::refuse(INVALID_PARAMS, "`uri` is missing"),
+        },
+        "prompts/list" => list(exchange, incoming, "prompts", offers::prompts()),
+        "prompts/get" => offers::prompt(incoming),
+        "completion/complete" => offers::complete(incoming),
+        _ => Answer::refuse(METHOD_NOT_FOUND, "Method not found"),
+    }
+}
+
+fn list(exchange: &Exchange, incoming: &Incoming, key: &str, items: Vec<Value>) -> Answer {
+    pages::page(key, items, exchange.server.options.page_size, incoming)
+}

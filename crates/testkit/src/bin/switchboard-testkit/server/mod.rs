@@ -1,0 +1,21 @@
+//! The server behind every transport: eras, methods, tools, resources and prompts.
+
+mod accept;
+mod ask;
+mod batch;
+mod content;
+mod dispatch;
+mod hostile;
+mod listen;
+mod offers;
+mod pages;
+mod run;
+mod speech;
+mod state;
+mod tools;
+
+pub(crate) use accept::accept;
+pub(crate) use batch::batch;
+pub(crate) use dispatch::answer;
+pub(crate) use speech::meta_complaint;
+pub(crate) use state::{Exchange, Server};

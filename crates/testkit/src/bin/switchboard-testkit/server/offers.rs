@@ -1,0 +1,77 @@
+//! The resources, prompts and completions every fixture offers.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::content::PIXEL;
+use super::speech::Speech;
+use crate::message::{Answer, INVALID_PARAMS, Incoming, NOT_FOUND_BEFORE_MODERN};
+
+pub(crate) fn resources() -> Vec<Value> {
+    vec![
+        json!({"uri": "test://static-text", "name": "static-text", "mimeType": "text/plain"}),
+        json!({"uri": "test://static-binary", "name": "static-binary", "mimeType": "image/png"}),
+    ]
+}
+
+pub(crate) fn templates() -> Vec<Value> {
+    vec![json!({
+        "uriTemplate": "test://template/{id}", "name": "template", "mimeType": "application/json",
+    })]
+}
+
+pub(crate) fn read(uri: &str, spoken: &Speech) -> Answer {
+    let contents = match (uri, uri.strip_prefix("test://template/")) {
+        ("test://static-text", _) => {
+            json!({"uri": uri, "mimeType": "text/plain", "text": "The text of a resource."})
+        }
+        ("test://static-binary", _) => {
+            json!({"uri": uri, "mimeType": "image/png", "blob": STANDARD.encode(PIXEL)})
+        }
+        (_, Some(id)) if !id.is_empty() => {
+            let text = json!({ "id": id }).to_string();
+            json!({"uri": uri, "mimeType": "application/json", "text": text})
+        }
+        _ => {
+            let modern = *spoken == Speech::Modern;
+            return Answer::Refusal {
+                code: if modern { INVALID_PARAMS } else { NOT_FOUND_BEFORE_MODERN },
+                message: "Resource not found".to_owned(),
+                data: Some(json!({ "uri": uri })),
+            };
+        }
+    };
+    Answer::Result(json!({"contents": [contents]}))
+}
+
+pub(crate) fn prompts() -> Vec<Value> {
+    vec![json!({
+        "name": "greet", "description": "Greets somebody.",
+        "arguments": [{"name": "name", "description": "Who is greeted.", "required": true}],
+    })]
+}
+
+pub(crate) fn prompt(incoming: &Incoming) -> Answer {
+    if incoming.text("name") != Some("greet") {
+        return Answer::refuse(INVALID_PARAMS, "unknown prompt");
+    }
+    let Some(name) = incoming.arguments().get("name").and_then(Value::as_str) else {
+        return Answer::refuse(INVALID_PARAMS, "the argument `name` is missing");
+    };
+    let text = format!("Hello, {name}.");
+    Answer::Result(json!({
+        "description": "Greets somebody.",
+        "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
+    }))
+}
+
+pub(crate) fn complete(incoming: &Incoming) -> Answer {
+    let typed = incoming.params.pointer("/argument/value").and_then(Value::as_str);
+    let Some(typed) = typed else {
+        return Answer::refuse(INVALID_PARAMS, "`argument.value` is missing");
+    };
+    let values: Vec<&str> =
+        ["Ada", "Alan", "Grace"].into_iter().filter(|name| name.starts_with(typed)).collect();
+    Answer::Result(json!({"completion": {"total": values.len(), "values": values}}))
+}

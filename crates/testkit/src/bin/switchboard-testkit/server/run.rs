@@ -1,0 +1,123 @@
+//! Runs the tools.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::speech::Speech;
+use super::{Exchange, ask, content, hostile};
+use crate::journal;
+use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+use crate::options::Kind;
+
+pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+    let Some(name) = incoming.text("name") else {
+        return Answer::refuse(INVALID_PARAMS, "`name` is missing");
+    };
+    if exchange.server.options.kind == Kind::Hostile {
+        return hostile::call(name);
+    }
+    if name == "ask" {
+        return Answer::Result(ask::ask(exchange, incoming, spoken).await);
+    }
+    match run(exchange, name, incoming, spoken).await {
+        Some(Ok(result)) => Answer::Result(result),
+        // Arguments that do not fit are a result the model can read, not a protocol error.
+        Some(Err(missing)) => {
+            Answer::Result(content::failure(format!("the argument `{missing}` does not fit")))
+        }
+        None => Answer::refuse(INVALID_PARAMS, format!("unknown tool `{name}`")),
+    }
+}
+
+/// Nothing for an unknown tool; the name of an argument when it does not fit.
+async fn run(
+    exchange: &Exchange,
+    name: &str,
+    incoming: &Incoming,
+    spoken: &Speech,
+) -> Option<Result<Value, &'static str>> {
+    let arguments = incoming.arguments();
+    let server = &exchange.server;
+    Some(match name {
+        "echo" => text(arguments, "text").map(content::text),
+        "add" => add(arguments, spoken),
+        "fail" => text(arguments, "message").map(content::failure),
+        "slow" => slow(exchange, incoming).await,
+        "content" => {
+            let mut result = json!({ "content": content::every_kind(spoken) });
+            if spoken.has("2025-06-18") {
+                result["structuredContent"] = json!({"kinds": 6, "complete": true});
+            }
+            Ok(result)
+        }
+        "big" => number(arguments, "bytes").map(|bytes| {
+            content::text("abcdefghij".chars().cycle().take(bytes).collect::<String>())
+        }),
+        "environment" => {
+            let variables: BTreeMap<String, String> = std::env::vars_os()
+                .map(|(name, value)| {
+                    (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+                })
+                .collect();
+            Ok(content::text(json!(variables).to_string()))
+        }
+        "write" => text(arguments, "key").map(|key| {
+            server.journal.line(&format!("write {key}"));
+            content::text(format!("wrote {key}"))
+        }),
+        "pid" => {
+            let group = rustix::process::getpgrp().as_raw_nonzero().get();
+            Ok(content::structured(&json!({"pid": std::process::id(), "group": group}), spoken))
+        }
+        "grow" => Ok(content::text(format!("grown_{}", server.grow()))),
+        other if is_generated(other, exchange) => {
+            Ok(content::text(format!("{other} {}", journal::plain(arguments))))
+        }
+        _ => return None,
+    })
+}
+
+fn is_generated(name: &str, exchange: &Exchange) -> bool {
+    let within = |prefix: &str, count: usize| {
+        let number = name.strip_prefix(prefix).and_then(|digits| digits.parse::<usize>().ok());
+        number.is_some_and(|number| (1..=count).contains(&number))
+    };
+    within("tool_", exchange.server.options.extra_tools)
+        || within("grown_", exchange.server.grown())
+}
+
+fn text(arguments: &Value, name: &'static str) -> Result<String, &'static str> {
+    arguments.get(name).and_then(Value::as_str).map(str::to_owned).ok_or(name)
+}
+
+fn number(arguments: &Value, name: &'static str) -> Result<usize, &'static str> {
+    let number = arguments.get(name).and_then(Value::as_u64);
+    number.and_then(|number| usize::try_from(number).ok()).ok_or(name)
+}
+
+fn add(arguments: &Value, spoken: &Speech) -> Result<Value, &'static str> {
+    let (a, b) = (arguments.get("a").ok_or("a")?, arguments.get("b").ok_or("b")?);
+    let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b));
+    let sum = match whole {
+        Some(sum) => json!(sum),
+        None => json!(a.as_f64().ok_or("a")? + b.as_f64().ok_or("b")?),
+    };
+    Ok(content::structured(&json!({ "sum": sum }), spoken))
+}
+
+async fn slow(exchange: &Exchange, incoming: &Incoming) -> Result<Value, &'static str> {
+    let arguments = incoming.arguments();
+    let whole = Duration::from_millis(number(arguments, "ms")? as u64);
+    let steps = u32::try_from(number(arguments, "steps").unwrap_or(4)).unwrap_or(4).max(1);
+    let token = incoming.meta("progressToken");
+    for step in 1..=steps {
+        tokio::time::sleep(whole / steps).await;
+        if let Some(token) = token {
+            let progress = json!({"progressToken": token, "progress": step, "total": steps});
+            exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
+        }
+    }
+    Ok(content::text(format!("slept {} ms", whole.as_millis())))
+}

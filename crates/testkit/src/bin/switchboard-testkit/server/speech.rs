@@ -1,0 +1,120 @@
+//! Decides in which era a request is spoken, and shapes what each era expects.
+
+use serde_json::{Value, json};
+
+use super::Exchange;
+use crate::message::{
+    Answer, INVALID_PARAMS, INVALID_REQUEST, Incoming, LEGACY, META_CAPABILITIES, META_SERVER,
+    METHOD_NOT_FOUND, MODERN,
+};
+use crate::options::Era;
+
+/// The era of one request, with the revision agreed on in the legacy one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    Modern,
+    Legacy(String),
+}
+
+impl Speech {
+    /// Revisions are dates, so their order is that of their text.
+    pub(crate) fn has(&self, revision: &str) -> bool {
+        match self {
+            Self::Modern => true,
+            Self::Legacy(agreed) => agreed.as_str() >= revision,
+        }
+    }
+}
+
+/// The era of a request other than `initialize`, or why it is refused.
+pub(crate) fn speech(exchange: &Exchange, incoming: &Incoming) -> Result<Speech, Answer> {
+    let era = exchange.server.options.era;
+    if era != Era::Legacy && (incoming.version().is_some() || incoming.method == "server/discover")
+    {
+        return match meta_complaint(incoming) {
+            Some(complaint) => Err(complaint),
+            None => Ok(Speech::Modern),
+        };
+    }
+    match (era, exchange.conversation.revision()) {
+        (Era::Modern, _) => Err(meta_complaint(incoming)
+            .unwrap_or_else(|| Answer::refuse(INVALID_REQUEST, "a modern request was expected"))),
+        (_, Some(revision)) => Ok(Speech::Legacy(revision)),
+        (_, None) if incoming.method == "ping" => Ok(Speech::Legacy(LEGACY[0].to_owned())),
+        (_, None) if incoming.method == "server/discover" => {
+            Err(Answer::refuse(METHOD_NOT_FOUND, "Method not found"))
+        }
+        (_, None) => Err(Answer::refuse(INVALID_REQUEST, "`initialize` comes first")),
+    }
+}
+
+/// What is wrong with the `_meta` of a modern request.
+pub(crate) fn meta_complaint(incoming: &Incoming) -> Option<Answer> {
+    let Some(version) = incoming.version() else {
+        return Some(Answer::refuse(INVALID_PARAMS, "`_meta` lacks the protocol version"));
+    };
+    if version != MODERN {
+        return Some(Answer::unsupported(version));
+    }
+    if !incoming.meta(META_CAPABILITIES).is_some_and(Value::is_object) {
+        return Some(Answer::refuse(INVALID_PARAMS, "`_meta` lacks the client capabilities"));
+    }
+    None
+}
+
+pub(crate) fn initialize(exchange: &Exchange, incoming: &Incoming) -> Answer {
+    let options = &exchange.server.options;
+    let Some(asked) = incoming.text("protocolVersion") else {
+        return Answer::refuse(INVALID_PARAMS, "`protocolVersion` is missing");
+    };
+    if options.era == Era::Modern {
+        return Answer::unsupported(asked);
+    }
+    let newest = LEGACY.last().copied().unwrap_or_default();
+    let spoken = if LEGACY.contains(&asked) { asked } else { newest };
+    let revision = options.revision.as_deref().unwrap_or(spoken);
+    exchange.conversation.agree(revision);
+    Answer::Result(json!({
+        "protocolVersion": revision,
+        "capabilities": {
+            "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "logging": {},
+            "completions": {},
+        },
+        "serverInfo": identity(),
+        "instructions": "A fixture for tests.",
+    }))
+}
+
+pub(crate) fn discover() -> Value {
+    json!({
+        "supportedVersions": [MODERN],
+        "capabilities": {
+            "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "completions": {},
+        },
+        "instructions": "A fixture for tests.",
+    })
+}
+
+fn identity() -> Value {
+    json!({"name": "switchboard-testkit", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// Adds what the modern era wants on every result.
+pub(crate) fn stamp(speech: &Speech, method: &str, mut result: Value) -> Value {
+    if *speech != Speech::Modern {
+        return result;
+    }
+    let Some(object) = result.as_object_mut() else { return result };
+    object.entry("resultType").or_insert_with(|| json!("complete"));
+    let meta = object.entry("_meta").or_insert_with(|| json!({}));
+    if let Some(meta) = meta.as_object_mut() {
+        meta.entry(META_SERVER).or_insert_with(identity);
+    }
+    let cacheable =
+        method == "server/discover" || method == "resources/read" || method.ends_with("/list");
+    if cacheable && object["resultType"] == "complete" {
+        object.insert("ttlMs".to_owned(), json!(0));
+        object.insert("cacheScope".to_owned(), json!("private"));
+    }
+    result
+}

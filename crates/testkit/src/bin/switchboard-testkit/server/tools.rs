@@ -1,0 +1,77 @@
+//! The definitions of the tools.
+
+use serde_json::{Value, json};
+
+use super::Server;
+use super::speech::Speech;
+
+/// Everything `tools/list` shows at this moment, in a fixed order.
+pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
+    let mut tools = vec![
+        tool("echo", "Answers with the text.", &json!({"text": {"type": "string"}}), &["text"]),
+        add(spoken),
+        tool(
+            "fail",
+            "Fails with the message.",
+            &json!({"message": {"type": "string"}}),
+            &["message"],
+        ),
+        tool(
+            "slow",
+            "Answers after a while and reports progress on the way.",
+            &json!({"ms": {"type": "integer"}, "steps": {"type": "integer"}}),
+            &["ms"],
+        ),
+        tool("content", "Answers with every kind of content.", &json!({}), &[]),
+        tool("big", "Answers with much text.", &json!({"bytes": {"type": "integer"}}), &["bytes"]),
+        tool("environment", "Answers with the environment.", &json!({}), &[]),
+        tool("write", "Leaves a trace.", &json!({"key": {"type": "string"}}), &["key"]),
+        tool("pid", "Answers with the process and its group.", &json!({}), &[]),
+        tool("grow", "Adds a tool.", &json!({}), &[]),
+        tool(
+            "ask",
+            "Asks the person a question and answers with the answer.",
+            &json!({"question": {"type": "string"}}),
+            &["question"],
+        ),
+    ];
+    if spoken.has("2025-03-26") {
+        for tool in &mut tools {
+            let writes = tool["name"] == "write" || tool["name"] == "grow";
+            tool["annotations"] = json!({"readOnlyHint": !writes, "destructiveHint": false});
+        }
+    }
+    let numbered = (1..=server.options.extra_tools).map(|number| format!("tool_{number:04}"));
+    let grown = (1..=server.grown()).map(|number| format!("grown_{number}"));
+    tools.extend(numbered.chain(grown).map(|name| generated(&name)));
+    tools
+}
+
+fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {
+    json!({
+        "name": name,
+        "description": description,
+        "inputSchema": {"type": "object", "properties": properties, "required": required},
+    })
+}
+
+fn add(spoken: &Speech) -> Value {
+    let numbers = json!({"a": {"type": "number"}, "b": {"type": "number"}});
+    let mut add = tool("add", "Adds two numbers.", &numbers, &["a", "b"]);
+    if spoken.has("2025-06-18") {
+        add["title"] = json!("Add");
+        add["outputSchema"] = json!({
+            "type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"],
+        });
+    }
+    add
+}
+
+fn generated(name: &str) -> Value {
+    let properties = json!({
+        "query": {"type": "string", "description": "What is looked for.", "maxLength": 200},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+        "order": {"enum": ["newest", "oldest"]},
+    });
+    tool(name, &format!("One of many tools, called {name}."), &properties, &["query"])
+}

@@ -1,0 +1,9 @@
+//! The stdio transport: one JSON message per line.
+
+#[cfg_attr(not(target_os = "linux"), path = "peek_elsewhere.rs")]
+mod peek;
+mod read;
+mod serve;
+mod write;
+
+pub(crate) use serve::serve;

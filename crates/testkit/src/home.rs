@@ -1,0 +1,86 @@
+//! A temporary directory for one test: configuration, journals, whatever a server writes.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A directory that is removed with everything in it when the value is dropped.
+#[derive(Debug)]
+pub struct Home {
+    directory: TempDir,
+}
+
+impl Home {
+    /// A fresh, empty directory.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the directory cannot be made.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "making a directory is not a default value")]
+    pub fn new() -> Self {
+        let directory = tempfile::Builder::new()
+            .prefix("switchboard-")
+            .tempdir()
+            .expect("a temporary directory can be made");
+        Self { directory }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes a file below the directory, with its parent directories, and gives its path.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the file cannot be written.
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("directories can be made in a temporary home");
+        }
+        std::fs::write(&path, contents).expect("files can be written in a temporary home");
+        path
+    }
+
+    /// Where a fixture started with `--journal` should write; the file need not exist yet.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.path().join("journal")
+    }
+
+    /// The complete lines of the journal so far; none when nothing was written.
+    #[must_use]
+    pub fn journal_lines(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.journal()).unwrap_or_default();
+        text.split_inclusive('\n')
+            .filter_map(|line| line.strip_suffix('\n'))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Home;
+
+    #[test]
+    fn a_home_disappears_with_its_files() {
+        let home = Home::new();
+        let path = home.write("config/servers.json", "{}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+        drop(home);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_complete_journal_lines_count() {
+        let home = Home::new();
+        assert_eq!(home.journal_lines(), Vec::<String>::new());
+        home.write("journal", "write a\nwrite b\nwri");
+        assert_eq!(home.journal_lines(), ["write a", "write b"]);
+    }
+}

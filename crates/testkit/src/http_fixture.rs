@@ -1,0 +1,73 @@
+//! An HTTP fixture server in a process of its own, ended when the value is dropped.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::binary;
+
+/// A running fixture that listens on loopback.
+#[derive(Debug)]
+pub struct HttpFixture {
+    /// Where it listens, for example `http://127.0.0.1:40123/mcp`.
+    pub url: String,
+    child: Child,
+}
+
+impl HttpFixture {
+    /// Starts the fixture binary with these arguments and waits until it listens.
+    ///
+    /// The arguments must name an HTTP transport: `["echo", "--transport", "http"]`.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the process cannot be started or ends before it listens.
+    #[must_use]
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(binary())
+            .args(arguments)
+            // The pipe ends with this process however it ends, so no fixture is left behind.
+            .arg("--until-stdin-closes")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the fixture binary can be started");
+        let stdout = child.stdout.take().expect("standard output is piped");
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).expect("the fixture says where it listens");
+        let Some(url) = line.trim().strip_prefix("listening ") else {
+            end(&mut child);
+            panic!("the fixture {arguments:?} said `{}` instead of where it listens", line.trim());
+        };
+        Self { url: url.to_owned(), child }
+    }
+
+    /// The process id of the fixture.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Scheme, host and port without a path.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the fixture printed an address that is not a URL with a path.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        let address = self.url.strip_prefix("http://").expect("fixtures listen on plain HTTP");
+        let host = address.split('/').next().unwrap_or_default();
+        format!("http://{host}")
+    }
+}
+
+impl Drop for HttpFixture {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// Failing to kill means that the process has already ended, which is what is wanted.
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}

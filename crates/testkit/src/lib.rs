@@ -1,0 +1,18 @@
+//! Fixtures for tests: real MCP server processes in both protocol eras, and temporary homes.
+//!
+//! The servers live in the binary `switchboard-testkit`; `switchboard-testkit --help` lists its
+//! kinds, flags and faults. They speak hand-written JSON-RPC and share no code with the wire, so a
+//! mistake there cannot hide behind the same mistake here.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a fixture that cannot be set up must stop the test loudly"
+)]
+
+mod binary;
+mod home;
+mod http_fixture;
+
+pub use binary::binary;
+pub use home::Home;
+pub use http_fixture::HttpFixture;

@@ -1,0 +1,192 @@
+//! The frame around every message: which kind it is and whose, with the payload left untouched.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::error::RpcError;
+use crate::json::Json;
+
+/// One message, told apart; payloads are parts of the bytes it was read from.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// The other side asks for something.
+    Request {
+        /// Their id, to be given back as it is.
+        id: Json,
+        /// What they ask for.
+        method: String,
+        /// With what.
+        params: Option<Json>,
+    },
+    /// The other side tells something.
+    Notification {
+        /// What happened.
+        method: String,
+        /// To what.
+        params: Option<Json>,
+    },
+    /// An answer to a request of ours.
+    Response {
+        /// The id as they wrote it.
+        id: Json,
+        /// The result, or why there is none.
+        answer: Answer,
+    },
+}
+
+/// What a response holds.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The result's bytes.
+    Result(Json),
+    /// The other side's error.
+    Error(RpcError),
+    /// Neither, or both: not an answer.
+    Broken(&'static str),
+}
+
+/// Why a line is not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAMessage {
+    /// It is not JSON, or not an object or an array.
+    NotJson,
+    /// It is JSON, but no message of JSON-RPC.
+    NotRpc,
+}
+
+#[derive(Deserialize)]
+struct Frame<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps `null` apart from absence: a result may be `null`.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+/// Reads one message.
+///
+/// # Errors
+/// When the bytes are not one.
+pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
+    let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| {
+        if error.is_data() { NotAMessage::NotRpc } else { NotAMessage::NotJson }
+    })?;
+    let part = |raw: &RawValue| Json::part_of(line, raw);
+    let id = frame.id.filter(|id| id.get() != "null");
+    match (frame.method, id) {
+        (Some(method), Some(id)) => Ok(Message::Request {
+            id: part(id),
+            method: method.into_owned(),
+            params: frame.params.map(part),
+        }),
+        (Some(method), None) => Ok(Message::Notification {
+            method: method.into_owned(),
+            params: frame.params.map(part),
+        }),
+        (None, id) => {
+            // Older libraries write `"error": null` beside a result.
+            let error = frame.error.filter(|error| error.get() != "null");
+            let answer = match (frame.result, error) {
+                (Some(result), None) => Answer::Result(part(result)),
+                (None, Some(error)) => Answer::Error(RpcError::read(error)),
+                (Some(_), Some(_)) => Answer::Broken("it has both a result and an error"),
+                (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
+                (None, None) => Answer::Broken("it has neither a result nor an error"),
+            };
+            Ok(Message::Response { id: id.map_or(Json::NULL, part), answer })
+        }
+    }
+}
+
+/// Splits a batch into its members.
+///
+/// # Errors
+/// When the bytes are not an array.
+pub fn split_batch(line: &Bytes) -> Result<Vec<Bytes>, NotAMessage> {
+    let members: Vec<&RawValue> = serde_json::from_slice(line).map_err(|_| NotAMessage::NotJson)?;
+    Ok(members.into_iter().map(|raw| line.slice_ref(raw.get().as_bytes())).collect())
+}
+
+/// Whether the line is an array rather than an object.
+#[must_use]
+pub fn is_batch(line: &[u8]) -> bool {
+    line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+}
+
+/// Writes a request: `params` is the text of a JSON object, `meta` the members to add to its `_meta`.
+#[must_use]
+pub fn request(id: u64, method: &str, params: &str, meta: &str) -> String {
+    let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 96);
+    // Writing to a `String` cannot fail.
+    _ = write!(text, r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}""#);
+    push_params(&mut text, params, meta);
+    text.push('}');
+    text
+}
+
+/// Writes a notification.
+#[must_use]
+pub fn notification(method: &str, params: &str, meta: &str) -> String {
+    let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 64);
+    _ = write!(text, r#"{{"jsonrpc":"2.0","method":"{method}""#);
+    push_params(&mut text, params, meta);
+    text.push('}');
+    text
+}
+
+/// Writes an answer to a request of the other side.
+#[must_use]
+pub fn response(id: &Json, answer: Result<&str, &RpcError>) -> String {
+    let id = id.as_str();
+    match answer {
+        Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+        Err(error) => {
+            let message = serde_json::Value::from(error.message.as_str());
+            let code = error.code;
+            let data = error
+                .data
+                .as_ref()
+                .map(|data| format!(r#","data":{}"#, data.as_str()))
+                .unwrap_or_default();
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#
+            )
+        }
+    }
+}
+
+fn push_params(text: &mut String, params: &str, meta: &str) {
+    let members = params.trim_start().strip_prefix('{').map(str::trim_start);
+    match (members, meta.is_empty()) {
+        (None, true) => {}
+        (Some(_), true) => {
+            text.push_str(r#","params":"#);
+            text.push_str(params);
+        }
+        (None, false) => {
+            _ = write!(text, r#","params":{{"_meta":{{{meta}}}}}"#);
+        }
+        (Some(members), false) => {
+            let comma = if members.starts_with('}') { "" } else { "," };
+            _ = write!(text, r#","params":{{"_meta":{{{meta}}}{comma}{members}"#);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "envelope_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,176 @@
+//! Lines out of a byte stream: bounded, tolerant of how lines end, never losing half of one.
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+const READ_BYTES: usize = 64 << 10;
+
+/// Splits what a server writes into lines.
+pub(crate) struct LineReader<R> {
+    from: R,
+    buffer: BytesMut,
+    /// Bytes at the front of the buffer that are known to hold no newline.
+    searched: usize,
+    limit_bytes: usize,
+    at_start: bool,
+}
+
+/// What came next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A line without its ending; never blank.
+    Whole(Bytes),
+    /// The stream ended in the middle of a line.
+    Rest(Bytes),
+    /// The line is longer than allowed; what was read of it is lost.
+    TooLong,
+    /// The stream is over.
+    End,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(crate) fn new(from: R, limit_bytes: usize) -> Self {
+        Self { from, buffer: BytesMut::new(), searched: 0, limit_bytes, at_start: true }
+    }
+
+    /// The next line. Cancel safe: bytes that were read stay in the buffer.
+    pub(crate) async fn next(&mut self) -> std::io::Result<Line> {
+        loop {
+            if let Some(line) = self.buffered() {
+                return Ok(line);
+            }
+            if self.buffer.len() > self.limit_bytes {
+                return Ok(Line::TooLong);
+            }
+            self.buffer.reserve(READ_BYTES);
+            if self.from.read_buf(&mut self.buffer).await? == 0 {
+                let rest = self.buffer.split().freeze();
+                self.searched = 0;
+                let rest = trimmed(rest);
+                return Ok(if rest.is_empty() { Line::End } else { Line::Rest(rest) });
+            }
+        }
+    }
+
+    /// A line that has arrived already.
+    pub(crate) fn buffered(&mut self) -> Option<Line> {
+        loop {
+            if self.at_start && self.buffer.len() >= 3 {
+                self.at_start = false;
+                if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                    self.buffer.advance(3);
+                }
+            }
+            let tail = self.buffer.get(self.searched..)?;
+            let Some(offset) = memchr::memchr(b'\n', tail) else {
+                self.searched = self.buffer.len();
+                return None;
+            };
+            let end = self.searched + offset;
+            self.searched = 0;
+            if end > self.limit_bytes {
+                return Some(Line::TooLong);
+            }
+            let line = self.buffer.split_to(end).freeze();
+            self.buffer.advance(1);
+            let line = trimmed(line);
+            if !line.is_empty() {
+                return Some(Line::Whole(line));
+            }
+        }
+    }
+}
+
+fn trimmed(mut line: Bytes) -> Bytes {
+    let kept = line.trim_ascii_end().len();
+    line.truncate(kept);
+    let blank = line.len() - line.trim_ascii_start().len();
+    line.advance(blank);
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Line, LineReader};
+
+    fn lines_of(chunks: Vec<Vec<u8>>, limit: usize) -> Vec<Line> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async move {
+            let (mut near, far) = tokio::io::duplex(1 << 20);
+            let writer = async move {
+                for chunk in chunks {
+                    tokio::io::AsyncWriteExt::write_all(&mut near, &chunk).await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+            };
+            let reader = async move {
+                let mut lines = Vec::new();
+                let mut reader = LineReader::new(far, limit);
+                loop {
+                    match reader.next().await.unwrap() {
+                        Line::End => return lines,
+                        Line::TooLong => {
+                            lines.push(Line::TooLong);
+                            return lines;
+                        }
+                        line => lines.push(line),
+                    }
+                }
+            };
+            tokio::join!(writer, reader).1
+        })
+    }
+
+    fn whole(text: &'static str) -> Line {
+        Line::Whole(text.as_bytes().into())
+    }
+
+    #[test]
+    fn a_mark_at_the_start_and_any_line_ending_are_accepted() {
+        let text = b"\xef\xbb\xbf{}\r\n\r\n  \n{\"a\":1}\n\x20{\"b\":2}  \r\n".to_vec();
+        assert_eq!(
+            lines_of(vec![text], 100),
+            [whole("{}"), whole("{\"a\":1}"), whole("{\"b\":2}")]
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_stream_gives_the_rest() {
+        assert_eq!(
+            lines_of(vec![b"{}\n{\"a\"".to_vec()], 100),
+            [whole("{}"), Line::Rest("{\"a\"".as_bytes().into())]
+        );
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_told() {
+        let exact = [vec![b'x'; 100], vec![b'\n']].concat();
+        let over = [vec![b'x'; 101], vec![b'\n']].concat();
+        assert_eq!(lines_of(vec![exact.clone()], 100).len(), 1);
+        assert_ne!(lines_of(vec![exact], 100), [Line::TooLong]);
+        assert_eq!(lines_of(vec![over], 100), [Line::TooLong]);
+        assert_eq!(lines_of(vec![vec![b'x'; 1000]], 100), [Line::TooLong]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn lines_do_not_depend_on_how_the_bytes_arrive(
+            text in "([a-z{}\"]{0,20}\r?\n){0,12}[a-z]{0,5}",
+            cuts in prop::collection::vec(1..7_usize, 0..40),
+        ) {
+            let bytes = text.as_bytes();
+            let mut chunks = Vec::new();
+            let mut start = 0;
+            for cut in cuts {
+                let end = (start + cut).min(bytes.len());
+                chunks.push(bytes[start..end].to_vec());
+                start = end;
+            }
+            chunks.push(bytes[start..].to_vec());
+            prop_assert_eq!(lines_of(chunks, 100), lines_of(vec![bytes.to_vec()], 100));
+        }
+    }
+}

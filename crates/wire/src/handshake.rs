@@ -1,0 +1,183 @@
+//! The first words on a connection, in either era, and what both sides agreed on.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::{RequestError, RpcError};
+use crate::json::Json;
+use crate::peer::{Peer, Stance};
+use crate::request::Request;
+use crate::revision::{Era, Revision};
+
+/// How we introduce ourselves.
+#[derive(Clone, Debug)]
+pub struct Introduction {
+    /// Our name.
+    pub name: String,
+    /// Our version.
+    pub version: String,
+    /// What we can do for a server: the text of a JSON object.
+    pub capabilities: String,
+}
+
+/// What both sides agreed on.
+#[derive(Clone, Debug)]
+pub struct Agreement {
+    /// The revision that is spoken.
+    pub revision: Revision,
+    /// What the server can do, as it said.
+    pub capabilities: Json,
+    /// Who the server says it is.
+    pub server: Json,
+    /// What the server wants a model to know.
+    pub instructions: Option<String>,
+}
+
+impl Agreement {
+    /// Whether the server declared the capability.
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        let members: Option<std::collections::HashMap<String, &RawValue>> =
+            self.capabilities.read().ok();
+        members
+            .and_then(|members| members.get(capability).map(|raw| raw.get() != "null"))
+            .unwrap_or(false)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Welcome<'a> {
+    protocol_version: Option<String>,
+    supported_versions: Option<Vec<String>>,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow)]
+    server_info: Option<&'a RawValue>,
+    instructions: Option<String>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow, rename = "io.modelcontextprotocol/serverInfo")]
+    server_info: Option<&'a RawValue>,
+}
+
+/// Asks whether the server is of the modern era. Afterwards the peer speaks the modern revision.
+///
+/// # Errors
+/// When it is not, or does not say so in time.
+pub async fn discover(
+    peer: &Peer,
+    us: &Introduction,
+    timeout: Duration,
+) -> Result<Agreement, RequestError> {
+    speak_modern(peer, us);
+    let ask = || peer.request(Request::new("server/discover", "", timeout));
+    let answer = match ask().await {
+        // It refused the revision and offers the very same: it may mean it the second time.
+        Err(RequestError::Rpc(error)) if offers_ours(&error) => ask().await?,
+        answer => answer?,
+    };
+    let welcome: Welcome<'_> = answer.read().map_err(|error| {
+        RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
+    })?;
+    let speaks_it = welcome
+        .supported_versions
+        .as_ref()
+        .is_some_and(|versions| versions.iter().any(|text| text == Revision::NEWEST.as_str()));
+    if !speaks_it {
+        return Err(RequestError::Protocol(format!(
+            "the server does not speak {}",
+            Revision::NEWEST
+        )));
+    }
+    Ok(agreement(Revision::NEWEST, &welcome))
+}
+
+/// Opens a legacy connection. Afterwards the peer speaks what was agreed.
+///
+/// # Errors
+/// When the server refuses, does not answer in time, or speaks no revision that we know.
+pub async fn initialize(
+    peer: &Peer,
+    us: &Introduction,
+    timeout: Duration,
+) -> Result<Agreement, RequestError> {
+    let offered = Revision::NEWEST_LEGACY;
+    peer.speak(Stance { revision: offered, meta: String::new() });
+    let params = format!(
+        r#"{{"protocolVersion":"{offered}","capabilities":{},"clientInfo":{}}}"#,
+        us.capabilities,
+        us.as_json()
+    );
+    let answer = peer.request(Request::new("initialize", &params, timeout)).await?;
+    let welcome: Welcome<'_> = answer.read().map_err(|error| {
+        RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
+    })?;
+    let revision = match welcome.protocol_version.as_deref() {
+        // Who does not say which revision it speaks gets the one that promises least.
+        None => Revision::V2024_11_05,
+        Some(text) => Revision::parse(text)
+            .filter(|revision| revision.era() == Era::Legacy)
+            .ok_or_else(|| {
+                RequestError::Protocol(format!(
+                    "the server wants revision `{text}`, which we do not speak after a handshake"
+                ))
+            })?,
+    };
+    peer.speak(Stance { revision, meta: String::new() });
+    peer.notify("notifications/initialized", "").await?;
+    peer.listen().await;
+    Ok(agreement(revision, &welcome))
+}
+
+fn offers_ours(error: &RpcError) -> bool {
+    #[derive(Deserialize)]
+    struct Offer {
+        supported: Vec<String>,
+    }
+    error.code == RpcError::UNSUPPORTED_REVISION
+        && error.data.as_ref().and_then(|data| data.read::<Offer>().ok()).is_some_and(|offer| {
+            offer.supported.iter().any(|text| text == Revision::NEWEST.as_str())
+        })
+}
+
+/// Makes the peer speak the modern revision from here on.
+pub fn speak_modern(peer: &Peer, us: &Introduction) {
+    peer.speak(modern_stance(us));
+}
+
+impl Introduction {
+    fn as_json(&self) -> String {
+        let name = serde_json::Value::from(self.name.as_str());
+        let version = serde_json::Value::from(self.version.as_str());
+        format!(r#"{{"name":{name},"version":{version}}}"#)
+    }
+}
+
+fn modern_stance(us: &Introduction) -> Stance {
+    let key = "io.modelcontextprotocol";
+    let revision = Revision::NEWEST;
+    let meta = format!(
+        r#""{key}/protocolVersion":"{revision}","{key}/clientInfo":{},"{key}/clientCapabilities":{}"#,
+        us.as_json(),
+        us.capabilities
+    );
+    Stance { revision, meta }
+}
+
+fn agreement(revision: Revision, welcome: &Welcome<'_>) -> Agreement {
+    let server = welcome.server_info.or_else(|| welcome.meta.as_ref()?.server_info);
+    let empty = || Json::trusted("{}".to_owned());
+    Agreement {
+        revision,
+        capabilities: welcome.capabilities.map_or_else(empty, Json::from),
+        server: server.map_or_else(empty, Json::from),
+        instructions: welcome.instructions.clone(),
+    }
+}

@@ -1,0 +1,105 @@
+//! The HTTP client that all servers share, and what it refuses to do.
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url, redirect};
+
+use crate::error::RequestError;
+use crate::limits::Limits;
+
+/// Redirects that are followed before the request is given up.
+const REDIRECTS: usize = 10;
+
+/// The client that all HTTP peers share.
+pub type HttpClient = Client;
+
+/// Where a server is, and what to say at its door.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Endpoint {
+    /// Checks an address and the headers to send there.
+    ///
+    /// # Errors
+    /// When one of them cannot be used; the message names it, never a header's value.
+    pub fn new<'a>(
+        url: &str,
+        headers: impl IntoIterator<Item = (&'a String, &'a String)>,
+    ) -> Result<Self, RequestError> {
+        let unusable = RequestError::NotSent;
+        let url: Url = url
+            .parse()
+            .map_err(|error| unusable(format!("the address `{url}` cannot be used: {error}")))?;
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let bad = |_| unusable(format!("the header `{name}` cannot be sent"));
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(()))?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad(()))?;
+            value.set_sensitive(true);
+            map.insert(key, value);
+        }
+        Ok(Self { url, headers: map })
+    }
+}
+
+/// Builds the client: pooled connections, HTTP/1.1 and 2, proxies of the environment, gzip.
+///
+/// # Errors
+/// When TLS cannot be set up.
+pub fn client(limits: &Limits) -> Result<Client, RequestError> {
+    // Somebody else in this process may have chosen a provider already; theirs is as good.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    Client::builder()
+        .connect_timeout(limits.connect)
+        .pool_idle_timeout(Duration::from_secs(90))
+        .tcp_nodelay(true)
+        .redirect(redirect::Policy::custom(follow))
+        .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", chain(&error))))
+}
+
+/// Follows only what keeps method, body and origin; the rest is for the caller to see.
+fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let keeps_body = matches!(attempt.status().as_u16(), 307 | 308);
+    let same_origin =
+        attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+    if keeps_body && same_origin && attempt.previous().len() <= REDIRECTS {
+        attempt.follow()
+    } else {
+        attempt.stop()
+    }
+}
+
+/// What a transport failure says about the request.
+pub(crate) fn failure(error: &reqwest::Error) -> RequestError {
+    let text = chain(error);
+    if error.is_connect() || error.is_builder() {
+        RequestError::NotSent(text)
+    } else {
+        RequestError::Unknown(text)
+    }
+}
+
+/// An error with its causes, without the address: that may hold secrets.
+pub(crate) fn chain(error: &reqwest::Error) -> String {
+    let mut causes = Vec::new();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !causes.contains(&text) {
+            causes.push(text);
+        }
+        next = cause.source();
+    }
+    if causes.is_empty() {
+        let kind =
+            if error.is_timeout() { "the connection timed out" } else { "the request failed" };
+        causes.push(kind.to_owned());
+    }
+    causes.join(": ")
+}

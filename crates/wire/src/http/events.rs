@@ -1,0 +1,213 @@
+//! Server-sent events out of a response body, as they arrive.
+
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+
+use super::client::failure;
+use crate::error::RequestError;
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Its type; empty means `message`.
+    pub(crate) name: String,
+    /// Its data; several lines are joined by a line break.
+    pub(crate) data: Bytes,
+}
+
+/// Reads events from a response.
+pub(crate) struct Events {
+    response: reqwest::Response,
+    parser: Parser,
+    limit_bytes: usize,
+}
+
+impl Events {
+    pub(crate) fn new(response: reqwest::Response, limit_bytes: usize) -> Self {
+        Self { response, parser: Parser::default(), limit_bytes }
+    }
+
+    /// The next event, or `None` when the stream ended.
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, RequestError> {
+        loop {
+            if let Some(event) = self.parser.next() {
+                return Ok(Some(event));
+            }
+            if self.parser.pending_bytes() > self.limit_bytes {
+                let limit = self.limit_bytes;
+                return Err(RequestError::Unknown(format!(
+                    "the server sent an event of more than {limit} bytes"
+                )));
+            }
+            match self.response.chunk().await {
+                Ok(Some(chunk)) => self.parser.push(chunk),
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(failure(&error)),
+            }
+        }
+    }
+
+    /// The id of the last event that had one.
+    pub(crate) fn last_id(&self) -> Option<&str> {
+        self.parser.last_id.as_deref()
+    }
+
+    /// How long the server wants us to wait before we come back.
+    pub(crate) fn retry(&self) -> Option<Duration> {
+        self.parser.retry
+    }
+}
+
+/// Splits chunks of text into events.
+#[derive(Default)]
+pub(crate) struct Parser {
+    buffer: BytesMut,
+    searched: usize,
+    after_cr: bool,
+    past_start: bool,
+    name: String,
+    data: Option<Bytes>,
+    last_id: Option<String>,
+    retry: Option<Duration>,
+}
+
+impl Parser {
+    pub(crate) fn push(&mut self, chunk: Bytes) {
+        if self.buffer.is_empty() {
+            // Takes the chunk over without a copy where nobody else holds it.
+            self.buffer = BytesMut::from(chunk);
+        } else {
+            self.buffer.extend_from_slice(&chunk);
+        }
+    }
+
+    fn pending_bytes(&self) -> usize {
+        self.buffer.len() + self.data.as_ref().map_or(0, Bytes::len)
+    }
+
+    /// The next event that is complete.
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        while let Some(line) = self.line() {
+            if line.is_empty() {
+                let name = std::mem::take(&mut self.name);
+                if let Some(data) = self.data.take() {
+                    return Some(Event { name, data });
+                }
+            } else {
+                self.field(&line);
+            }
+        }
+        None
+    }
+
+    fn line(&mut self) -> Option<Bytes> {
+        if self.after_cr && !self.buffer.is_empty() {
+            self.after_cr = false;
+            if self.buffer.starts_with(b"\n") {
+                self.buffer.advance(1);
+            }
+        }
+        if !self.past_start && self.buffer.len() >= 3 {
+            self.past_start = true;
+            if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.buffer.advance(3);
+            }
+        }
+        let tail = self.buffer.get(self.searched..)?;
+        let Some(offset) = memchr::memchr2(b'\n', b'\r', tail) else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        self.after_cr = tail.get(offset) == Some(&b'\r');
+        let line = self.buffer.split_to(self.searched + offset).freeze();
+        self.buffer.advance(1);
+        self.searched = 0;
+        Some(line)
+    }
+
+    fn field(&mut self, line: &Bytes) {
+        let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+        let field = line.slice(..colon);
+        let mut value = line.slice((colon + 1).min(line.len())..);
+        if value.starts_with(b" ") {
+            value.advance(1);
+        }
+        match &field[..] {
+            b"data" => {
+                self.data = Some(match self.data.take() {
+                    None => value,
+                    Some(before) => [before.as_ref(), b"\n", value.as_ref()].concat().into(),
+                });
+            }
+            b"event" => self.name = String::from_utf8_lossy(&value).into_owned(),
+            b"id" if !value.contains(&0) => {
+                self.last_id = Some(String::from_utf8_lossy(&value).into_owned());
+            }
+            b"retry" => {
+                let millis = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
+                self.retry = millis.map(Duration::from_millis).or(self.retry);
+            }
+            // Comments have an empty field name; unknown fields are ignored by the standard.
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Bytes, Event, Parser};
+
+    fn events(chunks: &[&[u8]]) -> (Vec<Event>, Option<String>) {
+        let mut parser = Parser::default();
+        let mut events = Vec::new();
+        for chunk in chunks {
+            parser.push(Bytes::copy_from_slice(chunk));
+            while let Some(event) = parser.next() {
+                events.push(event);
+            }
+        }
+        (events, parser.last_id)
+    }
+
+    fn event(name: &str, data: &str) -> Event {
+        Event { name: name.to_owned(), data: Bytes::copy_from_slice(data.as_bytes()) }
+    }
+
+    #[test]
+    fn events_are_read_as_the_standard_says() {
+        let text = "\u{feff}: hello\nid: 7\nevent: endpoint\ndata: /post\n\n\
+                    data:a\ndata: b\r\n\r\nretry: 50\n\ndata\n\nevent: lost\n\ndata:  two\r\rdata: cut";
+        assert_eq!(
+            events(&[text.as_bytes()]),
+            (
+                vec![
+                    event("endpoint", "/post"),
+                    event("", "a\nb"),
+                    event("", ""),
+                    event("", " two")
+                ],
+                Some("7".to_owned())
+            )
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn events_do_not_depend_on_how_the_bytes_arrive(
+            text in "((data|id|event|x):? ?[a-z:]{0,6}(\r\n|\n|\r)|(\r\n|\n|\r)){0,20}",
+            cut in 1..6_usize,
+        ) {
+            let chunks: Vec<_> = text.as_bytes().chunks(cut).collect();
+            prop_assert_eq!(events(&chunks), events(&[text.as_bytes()]));
+        }
+
+        #[test]
+        fn no_bytes_make_the_parser_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            events(&[&bytes]);
+        }
+    }
+}

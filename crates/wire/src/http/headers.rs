@@ -1,0 +1,155 @@
+//! The headers that a modern request carries beside its body.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+
+/// Integers beyond this do not survive every JSON reader, so they are not mirrored.
+const SAFE_INTEGER: i64 = (1 << 53) - 1;
+
+/// A value as it may stand in a header: plain where that is safe, else in base64.
+pub(crate) fn encoded(value: &str) -> String {
+    let plain = value.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
+        && value.trim() == value
+        && !value.starts_with("=?base64?");
+    if plain { value.to_owned() } else { format!("=?base64?{}?=", BASE64_STANDARD.encode(value)) }
+}
+
+/// The `Mcp-Param-*` headers that a tool's schema asks for, from the arguments of a call.
+///
+/// # Errors
+/// When the schema's annotations break the rules; then the tool must not be offered.
+pub fn param_headers(schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+    let mut found = Vec::new();
+    collect(schema, Some(arguments), &mut found)?;
+    let mut names: Vec<String> = found.iter().map(|(name, _)| name.to_lowercase()).collect();
+    names.sort();
+    if let Some(pair) = names.windows(2).find(|pair| pair.first() == pair.last()) {
+        let name = pair.first().map_or("", String::as_str);
+        return Err(format!("two parameters ask for the header `{name}`"));
+    }
+    Ok(found
+        .into_iter()
+        .filter_map(|(name, value)| Some((format!("Mcp-Param-{name}"), encoded(&value?))))
+        .collect())
+}
+
+type Found = Vec<(String, Option<String>)>;
+
+fn collect(schema: &Value, arguments: Option<&Value>, found: &mut Found) -> Result<(), String> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return if mentions_header(schema) { Err(misplaced()) } else { Ok(()) };
+    };
+    if let Some(others) = schema.as_object()
+        && others.iter().any(|(key, value)| key != "properties" && mentions_header(value))
+    {
+        return Err(misplaced());
+    }
+    for (name, property) in properties {
+        let value = arguments.and_then(|arguments| arguments.get(name));
+        match property.get("x-mcp-header") {
+            None => collect(property, value, found)?,
+            Some(Value::String(header)) if is_token(header) => {
+                let kind = property.get("type").and_then(Value::as_str);
+                if !matches!(kind, Some("string" | "integer" | "boolean")) {
+                    return Err(format!(
+                        "`{name}` has a header but is no string, integer or boolean"
+                    ));
+                }
+                found.push((header.clone(), value.and_then(as_header)));
+            }
+            Some(_) => return Err(format!("`{name}` has a header name that cannot be sent")),
+        }
+    }
+    Ok(())
+}
+
+fn misplaced() -> String {
+    "a header stands where the arguments do not always lead".to_owned()
+}
+
+fn mentions_header(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| key == "x-mcp-header" || mentions_header(value))
+        }
+        Value::Array(items) => items.iter().any(mentions_header),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn as_header(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Number(number) => {
+            let whole = number.as_i64().filter(|whole| whole.abs() <= SAFE_INTEGER)?;
+            Some(whole.to_string())
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn is_token(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{encoded, param_headers};
+
+    #[test]
+    fn unsafe_values_travel_in_base64() {
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("with space", "with space"),
+            (" edge", "=?base64?IGVkZ2U=?="),
+            ("é", "=?base64?w6k=?="),
+            ("a\nb", "=?base64?YQpi?="),
+            ("=?base64?x?=", "=?base64?PT9iYXNlNjQ/eD89?="),
+        ] {
+            assert_eq!(encoded(value), expected);
+        }
+    }
+
+    #[test]
+    fn marked_parameters_are_mirrored() {
+        let schema = json!({"type": "object", "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "limit": {"type": "integer", "x-mcp-header": "Limit"},
+            "deep": {"type": "object", "properties": {
+                "flag": {"type": "boolean", "x-mcp-header": "Flag"}}},
+            "gone": {"type": "string", "x-mcp-header": "Gone"},
+            "plain": {"type": "string"},
+        }});
+        let arguments =
+            json!({"region": "eu", "limit": 3, "deep": {"flag": true}, "gone": null, "plain": "x"});
+        let mut headers = param_headers(&schema, &arguments).unwrap();
+        headers.sort();
+        let expected =
+            [("Mcp-Param-Flag", "true"), ("Mcp-Param-Limit", "3"), ("Mcp-Param-Region", "eu")];
+        assert_eq!(headers, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn marks_that_break_the_rules_are_refused() {
+        for schema in [
+            json!({"properties": {"a": {"type": "object", "x-mcp-header": "A"}}}),
+            json!({"properties": {"a": {"type": "number", "x-mcp-header": "A"}}}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": "A B"}}}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": ""}}}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": 7}}}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": "A"},
+                                  "b": {"type": "string", "x-mcp-header": "a"}}}),
+            json!({"properties": {"a": {"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}}}),
+            json!({"oneOf": [{"properties": {"a": {"type": "string", "x-mcp-header": "A"}}}]}),
+        ] {
+            assert!(param_headers(&schema, &json!({})).is_err(), "{schema}");
+        }
+    }
+}

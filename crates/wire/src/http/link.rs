@@ -1,0 +1,178 @@
+//! How messages leave over HTTP: one request each, with the answer in its response.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::answer::{self, Answered};
+use super::client::{Endpoint, failure};
+use super::headers::encoded;
+use crate::error::RequestError;
+use crate::limits::Limits;
+use crate::peer::{Inbound, Link, Peer, Shared};
+use crate::request::{Delivered, Request};
+use crate::revision::{Era, Revision};
+
+/// The HTTP side of a peer.
+pub(crate) struct HttpLink {
+    pub(super) client: Client,
+    pub(super) endpoint: Endpoint,
+    pub(super) kind: Kind,
+    pub(super) session: Mutex<Session>,
+    /// One renewal of the session at a time.
+    pub(super) renewal: Semaphore,
+}
+
+/// Which of the two HTTP transports it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The answer comes in the response.
+    Streamable,
+    /// The answer comes on the event stream that was opened first.
+    Sse,
+}
+
+/// What a legacy server remembers about us.
+#[derive(Clone, Default)]
+pub(super) struct Session {
+    pub(super) id: Option<HeaderValue>,
+    /// The parameters of the handshake, to repeat it when the server has forgotten us.
+    pub(super) handshake: String,
+}
+
+/// Starts a peer over streamable HTTP. Nothing is sent until the first request.
+#[must_use]
+pub fn start(
+    client: Client,
+    endpoint: Endpoint,
+    limits: Limits,
+) -> (Peer, mpsc::Receiver<Inbound>) {
+    let link = HttpLink::new(client, endpoint, Kind::Streamable);
+    Peer::new(Link::Http(Box::new(link)), limits)
+}
+
+impl HttpLink {
+    pub(super) fn new(client: Client, endpoint: Endpoint, kind: Kind) -> Self {
+        let session = Mutex::default();
+        Self { client, endpoint, kind, session, renewal: Semaphore::new(1) }
+    }
+
+    /// Sends a request and, unless it comes by another way, returns its answer.
+    pub(crate) async fn exchange(
+        &self,
+        shared: &Arc<Shared>,
+        id: u64,
+        text: String,
+        request: &Request<'_>,
+    ) -> Result<Delivered, RequestError> {
+        let opening = request.method == "initialize";
+        if opening {
+            *self.session() = Session { id: None, handshake: request.params.to_owned() };
+        }
+        let mut renewed = false;
+        loop {
+            let known = self.session().id.clone();
+            let headers = self.request_headers(shared, request)?;
+            let response = self.post(text.clone(), headers).await?;
+            if response.status() == 404 && known.is_some() && !opening && !renewed {
+                // The server has forgotten the session, so it has not run the request.
+                renewed = true;
+                self.renew(shared, known).await?;
+                continue;
+            }
+            if opening && response.status().is_success() {
+                self.session().id = response.headers().get("mcp-session-id").cloned();
+            }
+            if self.kind == Kind::Sse && response.status().is_success() {
+                return Ok(Delivered::Elsewhere);
+            }
+            return match answer::read(shared, id, response).await? {
+                Answered::Here(settled) => settled.map(Delivered::Answered),
+                Answered::Elsewhere => Ok(Delivered::Elsewhere),
+                Answered::CutOff { last_id, retry } => {
+                    self.resume(shared, id, last_id, retry).await.map(|()| Delivered::Elsewhere)
+                }
+            };
+        }
+    }
+
+    /// Sends a notification or an answer.
+    pub(crate) async fn tell(
+        &self,
+        shared: &Arc<Shared>,
+        text: String,
+        method: &str,
+    ) -> Result<(), RequestError> {
+        let request = Request::new(method, "", shared.limits.connect);
+        let headers = self.request_headers(shared, &request)?;
+        let response = self.post(text, headers).await?;
+        if response.status().is_success() { Ok(()) } else { Err(answer::refusal(response).await) }
+    }
+
+    async fn post(&self, text: String, headers: HeaderMap) -> Result<Response, RequestError> {
+        let builder = self.client.post(self.endpoint.url.clone()).headers(headers).body(text);
+        send(builder).await
+    }
+
+    /// The headers of one request: the configured ones, then the protocol's own.
+    pub(super) fn request_headers(
+        &self,
+        shared: &Shared,
+        request: &Request<'_>,
+    ) -> Result<HeaderMap, RequestError> {
+        let mut headers = self.endpoint.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let stance = shared.stance();
+        if stance.revision.era() == Era::Modern {
+            for (name, value) in request.headers {
+                put(&mut headers, name, value)?;
+            }
+            put(&mut headers, "mcp-protocol-version", stance.revision.as_str())?;
+            if !request.method.is_empty() {
+                put(&mut headers, "mcp-method", request.method)?;
+            }
+            if let Some(name) = request.name {
+                put(&mut headers, "mcp-name", &encoded(name))?;
+            }
+            return Ok(headers);
+        }
+        if request.method != "initialize" {
+            self.add_session(&mut headers, stance.revision)?;
+        }
+        Ok(headers)
+    }
+
+    /// Adds what tells a legacy server who we are.
+    pub(super) fn add_session(
+        &self,
+        headers: &mut HeaderMap,
+        revision: Revision,
+    ) -> Result<(), RequestError> {
+        if revision >= Revision::V2025_06_18 {
+            put(headers, "mcp-protocol-version", revision.as_str())?;
+        }
+        if let Some(id) = self.session().id.clone() {
+            headers.insert(HeaderName::from_static("mcp-session-id"), id);
+        }
+        Ok(())
+    }
+
+    pub(super) fn session(&self) -> std::sync::MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends what was built; the error says whether it may have arrived.
+pub(super) async fn send(builder: RequestBuilder) -> Result<Response, RequestError> {
+    builder.send().await.map_err(|error| failure(&error))
+}
+
+fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), RequestError> {
+    let bad = || RequestError::NotSent(format!("the header `{name}` cannot be sent"));
+    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+    headers.insert(key, HeaderValue::from_str(value).map_err(|_| bad())?);
+    Ok(())
+}

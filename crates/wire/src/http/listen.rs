@@ -1,0 +1,134 @@
+//! Event streams that stay open: what a legacy server says unasked, and the older HTTP+SSE.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::header::{ACCEPT, HeaderValue};
+use tokio::sync::{mpsc, oneshot};
+
+use super::answer;
+use super::client::Endpoint;
+use super::events::Events;
+use super::link::{HttpLink, Kind, send};
+use crate::error::RequestError;
+use crate::limits::Limits;
+use crate::peer::{Inbound, Link, Peer, Shared};
+
+/// The shortest and the longest wait before a stream that ended is opened again.
+const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// How long a connection waits for its standing stream: what a server says before it is open is
+/// lost, but a server that opens it late must not hold up everything.
+const OPENING: Duration = Duration::from_millis(500);
+
+impl Peer {
+    /// Listens to what a legacy HTTP server says unasked, if it offers that.
+    pub async fn listen(&self) {
+        if let Link::Http(link) = &self.shared.link
+            && link.kind == Kind::Streamable
+        {
+            let (opened, open) = oneshot::channel();
+            tokio::spawn(listen(Arc::clone(&self.shared), opened));
+            tokio::time::timeout(OPENING, open).await.ok();
+        }
+    }
+}
+
+async fn listen(shared: Arc<Shared>, opened: oneshot::Sender<()>) {
+    let over = shared.over.clone();
+    over.run_until_cancelled(keep_listening(&shared, opened)).await;
+}
+
+async fn keep_listening(shared: &Arc<Shared>, opened: oneshot::Sender<()>) {
+    let Link::Http(link) = &shared.link else { return };
+    let mut opened = Some(opened);
+    let mut last_id: Option<String> = None;
+    let mut wait = WAITS.0;
+    loop {
+        match link.get(shared, last_id.as_deref()).await {
+            Ok(response) if response.status().is_success() => {
+                if let Some(opened) = opened.take() {
+                    // Nobody waits any more when it took too long.
+                    opened.send(()).ok();
+                }
+                let mut events = Events::new(response, shared.limits.frame_bytes);
+                while let Ok(Some(event)) = events.next().await {
+                    if !event.data.is_empty() {
+                        shared.dispatch(&event.data).ok();
+                        wait = WAITS.0;
+                    }
+                }
+                last_id = events.last_id().map(str::to_owned).or(last_id);
+                wait = events.retry().map_or(wait, |asked| wait.max(asked));
+            }
+            // The stream is optional: a server that has none says so by its status.
+            Ok(_) => return,
+            Err(_) => {}
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(WAITS.1);
+    }
+}
+
+/// Starts a peer over the older HTTP+SSE: opens the event stream and learns where to post.
+///
+/// # Errors
+/// When there is no such stream within `timeout`, or it points to another origin.
+pub async fn start_sse(
+    client: Client,
+    endpoint: Endpoint,
+    limits: Limits,
+    timeout: Duration,
+) -> Result<(Peer, mpsc::Receiver<Inbound>), RequestError> {
+    let mut headers = endpoint.headers.clone();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let opening = async {
+        let response = send(client.get(endpoint.url.clone()).headers(headers)).await?;
+        if !response.status().is_success() {
+            return Err(answer::refusal(response).await);
+        }
+        let mut events = Events::new(response, limits.frame_bytes);
+        while let Some(event) = events.next().await? {
+            if event.name == "endpoint" {
+                let place = String::from_utf8_lossy(&event.data).into_owned();
+                return Ok((events, place));
+            }
+        }
+        Err(RequestError::NotSent("the event stream names no address to post to".to_owned()))
+    };
+    let (events, place) = tokio::time::timeout(timeout, opening).await.map_err(|_| {
+        RequestError::NotSent("the event stream named no address to post to in time".to_owned())
+    })??;
+    let url = endpoint.url.join(place.trim()).map_err(|error| {
+        RequestError::NotSent(format!("the address to post to cannot be used: {error}"))
+    })?;
+    if url.origin() != endpoint.url.origin() {
+        return Err(RequestError::NotSent(format!(
+            "the event stream wants us to post to another origin, `{}`",
+            url.origin().ascii_serialization()
+        )));
+    }
+    let link = HttpLink::new(client, Endpoint { url, headers: endpoint.headers }, Kind::Sse);
+    let (peer, inbound) = Peer::new(Link::Http(Box::new(link)), limits);
+    tokio::spawn(carry(Arc::clone(&peer.shared), events));
+    Ok((peer, inbound))
+}
+
+async fn carry(shared: Arc<Shared>, mut events: Events) {
+    let reading = async {
+        loop {
+            match events.next().await {
+                Ok(Some(event)) if event.data.is_empty() => {}
+                Ok(Some(event)) => {
+                    shared.dispatch(&event.data).ok();
+                }
+                Ok(None) => return "the server ended the event stream".to_owned(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    };
+    if let Some(reason) = shared.over.run_until_cancelled(reading).await {
+        shared.close(&reason);
+    }
+}

@@ -1,0 +1,16 @@
+//! Peers over HTTP: streamable HTTP in both eras, and the older HTTP+SSE.
+
+mod answer;
+mod client;
+mod events;
+mod headers;
+mod link;
+mod listen;
+mod session;
+
+pub use client::{Endpoint, HttpClient, client};
+pub use headers::param_headers;
+pub use link::start;
+pub use listen::start_sse;
+
+pub(crate) use link::HttpLink;

@@ -1,0 +1,127 @@
+//! What a legacy HTTP server remembers: taking up a stream again, renewing and ending a session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
+
+use super::answer::{self, Answered};
+use super::events::Events;
+use super::link::{HttpLink, Kind, send};
+use crate::envelope;
+use crate::error::RequestError;
+use crate::peer::Shared;
+use crate::request::Request;
+use crate::revision::{Era, Revision};
+
+/// Times that a cut stream is taken up again without anything new on it.
+const ATTEMPTS: u32 = 5;
+/// How long to wait before that, unless the server says.
+const RETRY: Duration = Duration::from_secs(1);
+/// How long the server has to take note of our leaving.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+impl HttpLink {
+    /// Takes up the stream of request `id` after event `last_id`, until the request is settled.
+    pub(super) async fn resume(
+        &self,
+        shared: &Arc<Shared>,
+        id: u64,
+        mut last_id: String,
+        mut retry: Option<Duration>,
+    ) -> Result<(), RequestError> {
+        let mut attempts = 0;
+        while attempts < ATTEMPTS {
+            tokio::time::sleep(retry.unwrap_or(RETRY)).await;
+            attempts += 1;
+            let Ok(response) = self.get(shared, Some(&last_id)).await else { continue };
+            if !response.status().is_success() {
+                return Err(RequestError::Unknown(format!(
+                    "the event stream ended before the answer and was not given again: {}",
+                    answer::refusal(response).await
+                )));
+            }
+            let events = Events::new(response, shared.limits.frame_bytes);
+            match answer::follow(shared, id, events).await {
+                Ok(Answered::CutOff { last_id: newer, retry: wait }) => {
+                    if newer != last_id {
+                        attempts = 0;
+                    }
+                    (last_id, retry) = (newer, wait.or(retry));
+                }
+                Ok(Answered::Elsewhere | Answered::Here(_)) => return Ok(()),
+                Err(RequestError::Unknown(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(RequestError::Unknown("the event stream ended before the answer".to_owned()))
+    }
+
+    /// Opens an event stream, after an event if one is named.
+    pub(super) async fn get(
+        &self,
+        shared: &Shared,
+        last_id: Option<&str>,
+    ) -> Result<reqwest::Response, RequestError> {
+        let mut headers = self.endpoint.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        self.add_session(&mut headers, shared.stance().revision)?;
+        if let Some(value) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert("last-event-id", value);
+        }
+        send(self.client.get(self.endpoint.url.clone()).headers(headers)).await
+    }
+
+    /// Makes a new session in place of `lost`, once for everyone who noticed.
+    pub(super) async fn renew(
+        &self,
+        shared: &Arc<Shared>,
+        lost: Option<HeaderValue>,
+    ) -> Result<(), RequestError> {
+        let gone = || RequestError::NotSent("the connection is closed".to_owned());
+        let _one_at_a_time = self.renewal.acquire().await.map_err(|_| gone())?;
+        let session = self.session().clone();
+        if session.id != lost {
+            return Ok(());
+        }
+        let request = Request::new("initialize", &session.handshake, shared.limits.connect);
+        // Ids of the table start at 1, so 0 is nobody else's.
+        let text = envelope::request(0, "initialize", &session.handshake, "");
+        let response = self.post_as(shared, text, &request).await?;
+        if !response.status().is_success() {
+            return Err(answer::refusal(response).await);
+        }
+        let id = response.headers().get("mcp-session-id").cloned();
+        answer::drain(response, shared.limits.body_bytes).await?;
+        self.session().id = id;
+        let told = Request::new("notifications/initialized", "", shared.limits.connect);
+        let text = envelope::notification("notifications/initialized", "", "");
+        self.post_as(shared, text, &told).await?;
+        Ok(())
+    }
+
+    async fn post_as(
+        &self,
+        shared: &Shared,
+        text: String,
+        request: &Request<'_>,
+    ) -> Result<reqwest::Response, RequestError> {
+        let headers: HeaderMap = self.request_headers(shared, request)?;
+        send(self.client.post(self.endpoint.url.clone()).headers(headers).body(text)).await
+    }
+
+    /// Tells a legacy server that we leave.
+    pub(crate) async fn end_session(&self, shared: &Shared) {
+        let revision = shared.stance().revision;
+        let has_session = self.session().id.is_some();
+        if self.kind == Kind::Sse || revision.era() == Era::Modern || !has_session {
+            return;
+        }
+        let mut headers = self.endpoint.headers.clone();
+        if self.add_session(&mut headers, revision.max(Revision::V2025_03_26)).is_ok() {
+            let farewell = send(self.client.delete(self.endpoint.url.clone()).headers(headers));
+            // A server may refuse this or be gone; either way we are leaving.
+            tokio::time::timeout(FAREWELL, farewell).await.ok();
+        }
+    }
+}

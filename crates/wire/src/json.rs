@@ -1,0 +1,82 @@
+//! A piece of JSON text that is passed on as it came: the same bytes, shared, never re-encoded.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Valid JSON text, cheap to clone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Bytes);
+
+impl Json {
+    /// The JSON value `null`.
+    pub const NULL: Self = Self(Bytes::from_static(b"null"));
+
+    /// Takes text that is known to be JSON, for instance because a serializer wrote it.
+    #[must_use]
+    pub fn trusted(text: String) -> Self {
+        Self(Bytes::from(text))
+    }
+
+    /// Checks that `bytes` are JSON text and keeps them as they are.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn checked(bytes: Bytes) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice::<&RawValue>(&bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The part of `line` that `raw` was borrowed from.
+    pub(crate) fn part_of(line: &Bytes, raw: &RawValue) -> Self {
+        Self(line.slice_ref(raw.get().as_bytes()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Every constructor has seen a JSON parser accept the bytes, so they are UTF-8.
+        std::str::from_utf8(&self.0).unwrap_or("null")
+    }
+
+    /// The text's bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// Decodes the text; borrowed fields point into it.
+    ///
+    /// # Errors
+    /// When the text does not have the shape of `T`.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// Decodes a string value, with its escapes undone.
+    #[must_use]
+    pub fn as_text(&self) -> Option<Cow<'_, str>> {
+        self.read().ok()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Json({} bytes)", self.0.len())
+    }
+}
+
+impl From<&RawValue> for Json {
+    fn from(raw: &RawValue) -> Self {
+        Self(Bytes::copy_from_slice(raw.get().as_bytes()))
+    }
+}
+
+impl From<&serde_json::Value> for Json {
+    fn from(value: &serde_json::Value) -> Self {
+        Self(Bytes::from(value.to_string()))
+    }
+}

@@ -1,0 +1,221 @@
+//! What a server offers, page by page and item by item: a bad entry never hides its siblings.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::{RequestError, RpcError, shortened};
+use crate::http::param_headers;
+use crate::json::Json;
+use crate::peer::{Link, Peer};
+use crate::request::Request;
+use crate::revision::Era;
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Tools, by name.
+    Tools,
+    /// Resources, by URI.
+    Resources,
+    /// Resource templates, by URI template.
+    Templates,
+    /// Prompts, by name.
+    Prompts,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
+
+    const fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::Templates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
+    }
+
+    /// The capability that a server declares if it has any.
+    #[must_use]
+    pub const fn capability(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources | Self::Templates => "resources",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+/// How much of a list is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Pages.
+    pub pages: usize,
+    /// Items.
+    pub items: usize,
+    /// Bytes of one item.
+    pub item_bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { pages: 100, items: 2_048, item_bytes: 512 << 10 }
+    }
+}
+
+/// One thing that a server offers.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its name or URI.
+    pub key: Box<str>,
+    /// Its definition, as the server sent it.
+    pub raw: Box<RawValue>,
+}
+
+/// What came of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// What can be used.
+    pub items: Vec<Item>,
+    /// What was left out, and why.
+    pub faults: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    resources: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, rename = "resourceTemplates")]
+    templates: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    prompts: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, rename = "nextCursor")]
+    next: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uri: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "uriTemplate")]
+    template: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "inputSchema")]
+    schema: Option<&'a RawValue>,
+}
+
+/// Lists everything of one kind.
+///
+/// # Errors
+/// When a page cannot be had. A server without the method simply has none.
+pub async fn fetch(
+    peer: &Peer,
+    kind: Kind,
+    timeout: Duration,
+    bounds: Bounds,
+) -> Result<Listing, RequestError> {
+    let mut listing = Listing::default();
+    let mut seen = HashSet::new();
+    let mut cursor: Option<String> = None;
+    for page in 1.. {
+        let params = match &cursor {
+            None => String::new(),
+            Some(cursor) => format!(r#"{{"cursor":{}}}"#, serde_json::Value::from(cursor.as_str())),
+        };
+        let answer = match peer.request(Request::new(kind.method(), &params, timeout)).await {
+            Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => break,
+            answer => answer?,
+        };
+        let next = take_page(peer, kind, &answer, bounds, &mut listing, &mut seen)?;
+        match next {
+            None => break,
+            Some(next) if cursor.as_deref() == Some(&*next) => {
+                listing.faults.push("the list leads back to the same page".to_owned());
+                break;
+            }
+            Some(_) if page >= bounds.pages || listing.items.len() >= bounds.items => {
+                listing.faults.push(format!(
+                    "the list goes on after {} items on {page} pages; the rest is left out",
+                    listing.items.len()
+                ));
+                break;
+            }
+            Some(next) => cursor = Some(next),
+        }
+    }
+    Ok(listing)
+}
+
+fn take_page(
+    peer: &Peer,
+    kind: Kind,
+    answer: &Json,
+    bounds: Bounds,
+    listing: &mut Listing,
+    seen: &mut HashSet<String>,
+) -> Result<Option<String>, RequestError> {
+    let page: Page<'_> = answer
+        .read()
+        .map_err(|error| RequestError::Protocol(format!("the list cannot be read: {error}")))?;
+    let entries = match kind {
+        Kind::Tools => page.tools,
+        Kind::Resources => page.resources,
+        Kind::Templates => page.templates,
+        Kind::Prompts => page.prompts,
+    };
+    for raw in entries.unwrap_or_default() {
+        if listing.items.len() >= bounds.items {
+            listing.faults.push(format!("more than {} items; the rest is left out", bounds.items));
+            return Ok(None);
+        }
+        match take_entry(peer, kind, raw, bounds) {
+            Ok(item) if seen.insert(item.key.to_string()) => listing.items.push(item),
+            Ok(item) => listing.faults.push(format!("`{}` is listed twice", item.key)),
+            Err(fault) => listing.faults.push(fault),
+        }
+    }
+    Ok(page.next.map(Cow::into_owned))
+}
+
+fn take_entry(peer: &Peer, kind: Kind, raw: &RawValue, bounds: Bounds) -> Result<Item, String> {
+    let excerpt = || shortened(raw.get(), 80);
+    let entry: Entry<'_> = serde_json::from_str(raw.get())
+        .map_err(|error| format!("an entry cannot be read ({error}): {}", excerpt()))?;
+    let key = match kind {
+        Kind::Tools | Kind::Prompts => entry.name,
+        Kind::Resources => entry.uri,
+        Kind::Templates => entry.template,
+    };
+    let key = key.filter(|key| !key.is_empty()).ok_or_else(|| {
+        let wanted = match kind {
+            Kind::Tools | Kind::Prompts => "name",
+            Kind::Resources => "URI",
+            Kind::Templates => "URI template",
+        };
+        format!("an entry has no {wanted}: {}", excerpt())
+    })?;
+    if raw.get().len() > bounds.item_bytes {
+        let (size, limit) = (raw.get().len(), bounds.item_bytes);
+        return Err(format!("`{key}` has {size} bytes, more than {limit}"));
+    }
+    if kind == Kind::Tools
+        && let Some(schema) = entry.schema
+        && matches!(peer.shared.link, Link::Http(_))
+        && peer.stance().revision.era() == Era::Modern
+        && schema.get().contains("x-mcp-header")
+    {
+        let schema: serde_json::Value = serde_json::from_str(schema.get())
+            .map_err(|error| format!("the schema of `{key}` cannot be read: {error}"))?;
+        param_headers(&schema, &serde_json::Value::Null)
+            .map_err(|why| format!("`{key}` cannot be called over HTTP: {why}"))?;
+    }
+    Ok(Item { key: key.into(), raw: raw.to_owned() })
+}

@@ -1,0 +1,216 @@
+//! Messages that wait to be written, and how far each of them got.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore, TryAcquireError};
+use tokio::time::Instant;
+
+/// As much as one write takes from the queue, unless a single message is longer.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// A queue between those who send and the one task that writes.
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    wake: Notify,
+    /// Bytes that still fit; whoever waits for some gets them in order.
+    room: Semaphore,
+    limit_bytes: u32,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(u64, Vec<u8>)>,
+    last: u64,
+    taken: u64,
+    written: u64,
+    /// The writer waits for something to write.
+    idle: bool,
+    closed: bool,
+}
+
+impl State {
+    fn has_nothing_left(&self) -> bool {
+        self.closed || (self.queue.is_empty() && self.idle)
+    }
+}
+
+/// How far a message got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Not one byte of it has left us.
+    Queued,
+    /// The write that holds it has not returned.
+    Writing,
+    /// It has left us.
+    Written,
+}
+
+/// Why a message was not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotTaken {
+    /// There is no room at the moment; here it is back.
+    Full(Vec<u8>),
+    /// The connection is over.
+    Closed,
+}
+
+impl Outbox {
+    pub(crate) fn new(limit_bytes: usize) -> Self {
+        let limit_bytes = u32::try_from(limit_bytes).unwrap_or(u32::MAX >> 4);
+        let room = Semaphore::new(usize::try_from(limit_bytes).unwrap_or(Semaphore::MAX_PERMITS));
+        Self { state: Mutex::default(), wake: Notify::new(), room, limit_bytes }
+    }
+
+    /// Queues a line if there is room at once, and returns its number.
+    pub(crate) fn push(&self, message: Vec<u8>) -> Result<u64, NotTaken> {
+        match self.room.try_acquire_many(self.size_of(&message)) {
+            Ok(room) => {
+                room.forget();
+                self.take_in(message)
+            }
+            Err(TryAcquireError::NoPermits) => Err(NotTaken::Full(message)),
+            Err(TryAcquireError::Closed) => Err(NotTaken::Closed),
+        }
+    }
+
+    /// Queues a line as soon as there is room, and returns its number.
+    pub(crate) async fn push_soon(&self, message: Vec<u8>) -> Result<u64, NotTaken> {
+        match self.room.acquire_many(self.size_of(&message)).await {
+            Ok(room) => {
+                room.forget();
+                self.take_in(message)
+            }
+            Err(_) => Err(NotTaken::Closed),
+        }
+    }
+
+    fn take_in(&self, message: Vec<u8>) -> Result<u64, NotTaken> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(NotTaken::Closed);
+        }
+        state.last += 1;
+        let number = state.last;
+        state.queue.push_back((number, message));
+        drop(state);
+        self.wake.notify_one();
+        Ok(number)
+    }
+
+    /// The room that a message takes; one that is larger than all there is takes all of it.
+    fn size_of(&self, message: &[u8]) -> u32 {
+        u32::try_from(message.len()).unwrap_or(u32::MAX).min(self.limit_bytes)
+    }
+
+    fn give_back(&self, room: u32) {
+        self.room.add_permits(usize::try_from(room).unwrap_or(0));
+    }
+
+    /// How far message `number` got.
+    pub(crate) fn progress(&self, number: u64) -> Progress {
+        let state = self.state();
+        if number > state.taken {
+            Progress::Queued
+        } else if number > state.written {
+            Progress::Writing
+        } else {
+            Progress::Written
+        }
+    }
+
+    /// Takes back a message of which nothing has left us.
+    pub(crate) fn take_back(&self, number: u64) -> bool {
+        let mut state = self.state();
+        let Some(at) = state.queue.iter().position(|(queued, _)| *queued == number) else {
+            return false;
+        };
+        if let Some((_, message)) = state.queue.remove(at) {
+            self.give_back(self.size_of(&message));
+        }
+        true
+    }
+
+    /// Fills `batch` with what is to be written next; `None` when the connection is over.
+    pub(crate) async fn next_batch(&self, batch: &mut Vec<u8>) -> Option<()> {
+        loop {
+            let mut freed = 0;
+            {
+                let mut state = self.state();
+                if state.closed {
+                    return None;
+                }
+                state.written = state.taken;
+                state.idle = state.queue.is_empty();
+                batch.clear();
+                while let Some((number, message)) = state.queue.pop_front() {
+                    freed += self.size_of(&message);
+                    state.taken = number;
+                    if batch.is_empty() {
+                        *batch = message;
+                    } else {
+                        batch.extend_from_slice(&message);
+                    }
+                    if batch.len() >= BATCH_BYTES {
+                        break;
+                    }
+                }
+            }
+            if !batch.is_empty() {
+                self.give_back(freed);
+                return Some(());
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// Waits until everything that was queued has left us, within `limit`.
+    pub(crate) async fn flushed(&self, limit: Duration) {
+        let end = Instant::now() + limit;
+        while Instant::now() < end {
+            if self.state().has_nothing_left() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Ends the queue; what is still in it will never be written.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+        self.room.close();
+        self.wake.notify_one();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NotTaken, Outbox, Progress};
+
+    #[tokio::test]
+    async fn a_message_is_followed_from_the_queue_to_the_pipe() {
+        let outbox = Outbox::new(8);
+        let first = outbox.push(b"aaaa\n".to_vec()).unwrap();
+        assert_eq!(outbox.push(b"bbbb\n".to_vec()), Err(NotTaken::Full(b"bbbb\n".to_vec())));
+        assert_eq!(outbox.progress(first), Progress::Queued);
+        let mut batch = Vec::new();
+        outbox.next_batch(&mut batch).await.unwrap();
+        assert_eq!((batch.as_slice(), outbox.progress(first)), (&b"aaaa\n"[..], Progress::Writing));
+        let second = outbox.push(b"cc\n".to_vec()).unwrap();
+        let third = outbox.push(b"dd\n".to_vec()).unwrap();
+        assert!(outbox.take_back(second));
+        assert!(!outbox.take_back(first));
+        outbox.next_batch(&mut batch).await.unwrap();
+        assert_eq!(batch, b"dd\n");
+        assert_eq!(outbox.progress(first), Progress::Written);
+        assert_eq!(outbox.progress(third), Progress::Writing);
+        outbox.close();
+        assert_eq!(outbox.push(b"e\n".to_vec()), Err(NotTaken::Closed));
+        assert_eq!(outbox.next_batch(&mut batch).await, None);
+    }
+}

@@ -1,0 +1,344 @@
+//! One side of one connection: asks, is asked, and keeps every deadline.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::{self, Message, NotAMessage};
+use crate::error::{CloseReason, RequestError, RpcError};
+use crate::http::HttpLink;
+use crate::in_flight::{Belongs, InFlight, Settled, settled};
+use crate::json::Json;
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::request::as_line;
+use crate::revision::{Era, Revision};
+
+/// How long a notification or an answer waits for room: whoever reads nothing for longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long messages that wait may still leave when a connection ends politely.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// One side of a connection. Clones share it.
+#[derive(Clone)]
+pub struct Peer {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Peer({} in flight)", self.in_flight())
+    }
+}
+
+pub(crate) struct Shared {
+    pub(crate) in_flight: InFlight,
+    pub(crate) link: Link,
+    pub(crate) limits: Limits,
+    pub(crate) over: CancellationToken,
+    pub(crate) counts: Counts,
+    next_id: AtomicU64,
+    stance: Mutex<Arc<Stance>>,
+    inbound: mpsc::Sender<Inbound>,
+}
+
+/// How messages leave us.
+pub(crate) enum Link {
+    /// As lines, written by one task.
+    Stream(Outbox),
+    /// As HTTP requests.
+    Http(Box<HttpLink>),
+}
+
+/// Which revision we speak on this connection, and what it adds to every request.
+#[derive(Clone, Debug)]
+pub struct Stance {
+    /// The revision.
+    pub revision: Revision,
+    /// Members for the `_meta` of every request, as JSON text without braces.
+    pub meta: String,
+}
+
+/// What the other side sends without being asked.
+#[derive(Debug)]
+pub enum Inbound {
+    /// A request; answer it with [`Peer::reply`].
+    Request {
+        /// Their id.
+        id: Json,
+        /// What they ask for.
+        method: String,
+        /// With what.
+        params: Option<Json>,
+    },
+    /// A notification.
+    Notification {
+        /// What happened.
+        method: String,
+        /// To what.
+        params: Option<Json>,
+    },
+    /// An answer to a request that was given up, with that request's tag.
+    Late {
+        /// The tag of the request.
+        tag: u64,
+        /// The result, or why there is none.
+        answer: Settled,
+    },
+}
+
+/// What went past that was no answer to anybody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Lines that were not messages.
+    pub noise: u64,
+    /// Answers with an id that we never gave out, or of another type.
+    pub unknown_answers: u64,
+    /// Answers to requests that were given up.
+    pub late_answers: u64,
+    /// Requests and notifications that found their queue full.
+    pub dropped: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) noise: AtomicU64,
+    unknown_answers: AtomicU64,
+    late_answers: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Peer {
+    pub(crate) fn new(link: Link, limits: Limits) -> (Self, mpsc::Receiver<Inbound>) {
+        let (inbound, queue) = mpsc::channel(limits.inbound_messages);
+        let stance = Stance { revision: Revision::NEWEST_LEGACY, meta: String::new() };
+        let shared = Shared {
+            in_flight: InFlight::default(),
+            link,
+            limits,
+            over: CancellationToken::new(),
+            counts: Counts::default(),
+            next_id: AtomicU64::new(1),
+            stance: Mutex::new(Arc::new(stance)),
+            inbound,
+        };
+        (Self { shared: Arc::new(shared) }, queue)
+    }
+
+    /// Sets the revision that is spoken from here on.
+    pub fn speak(&self, stance: Stance) {
+        *self.shared.stance.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(stance);
+    }
+
+    /// The revision that is spoken.
+    #[must_use]
+    pub fn stance(&self) -> Arc<Stance> {
+        self.shared.stance()
+    }
+
+    /// Tells the other side something.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub async fn notify(&self, method: &str, params: &str) -> Result<(), RequestError> {
+        let meta = match self.shared.stance() {
+            stance if stance.revision.era() == Era::Modern => stance.meta.clone(),
+            _ => String::new(),
+        };
+        self.post(envelope::notification(method, params, &meta), method).await
+    }
+
+    /// Answers a request of the other side.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub async fn reply(
+        &self,
+        id: &Json,
+        answer: Result<&str, RpcError>,
+    ) -> Result<(), RequestError> {
+        let text = envelope::response(id, answer.as_ref().copied());
+        self.post(text, "").await
+    }
+
+    async fn post(&self, text: String, method: &str) -> Result<(), RequestError> {
+        match &self.shared.link {
+            Link::Stream(outbox) => {
+                let pushing = outbox.push_soon(as_line(text));
+                match tokio::time::timeout(PATIENCE, pushing).await {
+                    Ok(Ok(_)) => Ok(()),
+                    _ => Err(RequestError::NotSent("the server does not read".to_owned())),
+                }
+            }
+            Link::Http(link) => link.tell(&self.shared, text, method).await,
+        }
+    }
+
+    /// Ends the connection politely, then for good.
+    pub async fn shutdown(&self, reason: &str) {
+        if !self.is_closed() {
+            match &self.shared.link {
+                Link::Stream(outbox) => outbox.flushed(FAREWELL).await,
+                Link::Http(link) => link.end_session(&self.shared).await,
+            }
+        }
+        self.close(reason);
+    }
+
+    /// Ends the connection at once; everyone who waits is told `reason`.
+    pub fn close(&self, reason: &str) {
+        self.shared.close(reason);
+    }
+
+    /// Whether the connection is over.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.over.is_cancelled()
+    }
+
+    /// Waits until the connection is over and says why it is.
+    pub async fn closed(&self) -> CloseReason {
+        self.shared.over.cancelled().await;
+        self.shared.in_flight.closed().unwrap_or_else(|| CloseReason("closed".to_owned()))
+    }
+
+    /// How many requests wait for an answer.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.shared.in_flight.len()
+    }
+
+    /// What went past that was no answer to anybody.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let counts = &self.shared.counts;
+        Stats {
+            noise: counts.noise.load(Ordering::Relaxed),
+            unknown_answers: counts.unknown_answers.load(Ordering::Relaxed),
+            late_answers: counts.late_answers.load(Ordering::Relaxed),
+            dropped: counts.dropped.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn stance(&self) -> Arc<Stance> {
+        Arc::clone(&self.stance.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn close(&self, reason: &str) {
+        if self.in_flight.close(&CloseReason(reason.to_owned())) {
+            if let Link::Stream(outbox) = &self.link {
+                outbox.close();
+            }
+            self.over.cancel();
+        }
+    }
+
+    /// Takes in what arrived: one message or, where the revision has them, a batch.
+    pub(crate) fn dispatch(self: &Arc<Self>, line: &Bytes) -> Result<(), NotAMessage> {
+        if !envelope::is_batch(line) {
+            self.take_in(envelope::read(line)?, true);
+            return Ok(());
+        }
+        let allowed = self.stance().revision.allows_batches();
+        for member in envelope::split_batch(line)? {
+            self.take_in(envelope::read(&member)?, allowed);
+        }
+        Ok(())
+    }
+
+    fn take_in(self: &Arc<Self>, message: Message, allowed: bool) {
+        match message {
+            Message::Response { id, answer } => {
+                let settled = if allowed {
+                    settled(answer)
+                } else {
+                    Err(RequestError::Protocol("it came in a batch".to_owned()))
+                };
+                self.settle(&id, settled);
+            }
+            Message::Notification { method, params } => {
+                if method == "notifications/progress"
+                    && let Some(params) = &params
+                    && self.report_progress(params)
+                {
+                    return;
+                }
+                self.hand_over(Inbound::Notification { method, params });
+            }
+            Message::Request { id, method, .. } if method == "ping" => {
+                self.reply_later(id, Ok("{}"));
+            }
+            Message::Request { id, method, params } => {
+                let refusal_id = id.clone();
+                if !self.hand_over(Inbound::Request { id, method, params }) {
+                    let busy = RpcError::new(-32_603, "the client has too many requests to answer");
+                    self.reply_later(refusal_id, Err(busy));
+                }
+            }
+        }
+    }
+
+    fn settle(&self, id: &Json, settled: Settled) {
+        // Our ids are plain integers; `"1"` and `1.0` are somebody else's.
+        let Ok(number) = id.as_str().parse::<u64>() else {
+            self.counts.unknown_answers.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        match self.in_flight.settle(number, settled) {
+            (Belongs::Waiting, _) => {}
+            (Belongs::Abandoned(tag), Some(answer)) => {
+                self.counts.late_answers.fetch_add(1, Ordering::Relaxed);
+                self.hand_over(Inbound::Late { tag, answer });
+            }
+            (Belongs::Abandoned(_) | Belongs::Nobody, _) => {
+                self.counts.unknown_answers.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn report_progress(&self, params: &Json) -> bool {
+        #[derive(Deserialize)]
+        struct Token {
+            #[serde(rename = "progressToken")]
+            token: u64,
+        }
+        let Ok(Token { token }) = params.read() else { return false };
+        match self.in_flight.progress_of(token) {
+            // A full queue already says that there is progress.
+            Some(progress) => {
+                _ = progress.try_send(params.clone());
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn hand_over(&self, inbound: Inbound) -> bool {
+        let taken = self.inbound.try_send(inbound).is_ok();
+        if !taken {
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn reply_later(self: &Arc<Self>, id: Json, answer: Result<&'static str, RpcError>) {
+        let peer = Peer { shared: Arc::clone(self) };
+        // Bounded by the waits inside `reply`; the reader must not stand still for it.
+        tokio::spawn(async move { peer.reply(&id, answer).await.ok() });
+    }
+}
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;

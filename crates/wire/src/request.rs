@@ -1,0 +1,319 @@
+//! One request: delivered, followed, answered or given up, and never waited for beyond its time.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use crate::envelope;
+use crate::error::RequestError;
+use crate::in_flight::{Settled, Waiting};
+use crate::json::Json;
+use crate::outbox::{NotTaken, Progress};
+use crate::peer::{Link, Peer};
+use crate::revision::Era;
+
+/// Progress reports of one request that wait to be read; more than these are dropped.
+const PROGRESS_QUEUE: usize = 64;
+
+/// A request to make.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// What to ask for.
+    pub method: &'a str,
+    /// With what: the text of a JSON object, or nothing.
+    pub params: &'a str,
+    /// How long to wait without hearing anything of it.
+    pub idle: Duration,
+    /// How long to wait in all.
+    pub total: Duration,
+    /// Where progress goes; with it, progress makes the wait start again.
+    pub progress: Option<mpsc::Sender<Json>>,
+    /// A number of the caller's choice, given back with a late answer.
+    pub tag: u64,
+    /// What the request is about, for the `Mcp-Name` header.
+    pub name: Option<&'a str>,
+    /// Further HTTP headers.
+    pub headers: &'a [(String, String)],
+}
+
+impl<'a> Request<'a> {
+    /// A request that waits for `timeout`.
+    #[must_use]
+    pub const fn new(method: &'a str, params: &'a str, timeout: Duration) -> Self {
+        Self {
+            method,
+            params,
+            idle: timeout,
+            total: timeout,
+            progress: None,
+            tag: 0,
+            name: None,
+            headers: &[],
+        }
+    }
+}
+
+impl Peer {
+    /// Asks, and waits for the answer within the request's time, whatever the other side does.
+    ///
+    /// Dropping the future gives the request up and tells the other side.
+    ///
+    /// # Errors
+    /// When there is no result; the error says whether the request may have run.
+    pub async fn request(&self, request: Request<'_>) -> Settled {
+        let shared = &*self.shared;
+        let id = shared.next_id();
+        let (settle, mut answer) = oneshot::channel();
+        let (progress, mut reports) = match &request.progress {
+            Some(_) => {
+                let (progress, reports) = mpsc::channel(PROGRESS_QUEUE);
+                (Some(progress), Some(reports))
+            }
+            None => (None, None),
+        };
+        shared
+            .in_flight
+            .enter(id, Waiting { settle, progress })
+            .map_err(|reason| RequestError::NotSent(reason.0))?;
+        let open = OpenRequest::new(self, id, &request);
+        let clock = Clock::start(request.idle, request.total);
+
+        let settled = {
+            let deliver = open.deliver(&request);
+            let expiry = sleep_until(clock.next());
+            tokio::pin!(deliver, expiry);
+            let mut delivered = false;
+            loop {
+                tokio::select! {
+                    biased;
+                    answered = &mut answer => break answered.ok().map(By::Table),
+                    outcome = &mut deliver, if !delivered => match outcome {
+                        Ok(Delivered::Answered(result)) => break Some(By::Delivery(Ok(result))),
+                        Ok(Delivered::Elsewhere) => delivered = true,
+                        Err(error) => break Some(By::Delivery(Err(error))),
+                    },
+                    report = next_report(&mut reports) => {
+                        expiry.as_mut().reset(clock.next());
+                        forward(&request, report);
+                    }
+                    () = &mut expiry => break Some(By::Clock(clock.waited())),
+                }
+            }
+        };
+        // Reports that came before the answer are told before it.
+        if let Some(reports) = &mut reports {
+            while let Ok(report) = reports.try_recv() {
+                forward(&request, report);
+            }
+        }
+        open.finish(settled)
+    }
+}
+
+/// A request that has been entered and must be settled, or given up when it is dropped.
+struct OpenRequest<'p> {
+    peer: &'p Peer,
+    id: u64,
+    tag: u64,
+    number: AtomicU64,
+    tells_when_dropped: bool,
+    done: bool,
+}
+
+/// Where the answer comes from once a request was delivered.
+pub(crate) enum Delivered {
+    /// It came back with the delivery.
+    Answered(Json),
+    /// It will come through the table of open requests.
+    Elsewhere,
+}
+
+/// What ended the wait.
+enum By {
+    /// An answer through the table of open requests.
+    Table(Settled),
+    /// The delivery itself brought the answer, or failed.
+    Delivery(Settled),
+    /// The time is over.
+    Clock(Duration),
+}
+
+impl<'p> OpenRequest<'p> {
+    fn new(peer: &'p Peer, id: u64, request: &Request<'_>) -> Self {
+        // A handshake cannot be cancelled by the protocol's rules.
+        let tells_when_dropped = !matches!(request.method, "initialize" | "server/discover");
+        let number = AtomicU64::new(u64::MAX);
+        Self { peer, id, tag: request.tag, number, tells_when_dropped, done: false }
+    }
+
+    async fn deliver(&self, request: &Request<'_>) -> Result<Delivered, RequestError> {
+        let shared = &self.peer.shared;
+        let stance = shared.stance();
+        let text = if request.progress.is_some() {
+            let comma = if stance.meta.is_empty() { "" } else { "," };
+            let meta = format!(r#""progressToken":{}{comma}{}"#, self.id, stance.meta);
+            envelope::request(self.id, request.method, request.params, &meta)
+        } else {
+            envelope::request(self.id, request.method, request.params, &stance.meta)
+        };
+        match &shared.link {
+            Link::Stream(outbox) => {
+                let pushed = match outbox.push(as_line(text)) {
+                    Err(NotTaken::Full(line)) => outbox.push_soon(line).await,
+                    pushed => pushed,
+                };
+                let number = pushed.map_err(|_| self.lost())?;
+                self.number.store(number, Ordering::Relaxed);
+                Ok(Delivered::Elsewhere)
+            }
+            // Boxed: the future is large, and most requests do not need it.
+            Link::Http(link) => Box::pin(link.exchange(shared, self.id, text, request)).await,
+        }
+    }
+
+    /// How far the request got on its way out.
+    fn progress(&self) -> Progress {
+        match &self.peer.shared.link {
+            Link::Stream(outbox) => outbox.progress(self.number.load(Ordering::Relaxed)),
+            Link::Http(_) => Progress::Written,
+        }
+    }
+
+    /// What a closed connection means for this request.
+    fn lost(&self) -> RequestError {
+        let reason = self.peer.shared.in_flight.closed();
+        let reason = reason.map_or_else(|| "the connection is closed".to_owned(), |why| why.0);
+        match self.progress() {
+            Progress::Queued => RequestError::NotSent(reason),
+            Progress::Writing | Progress::Written => RequestError::Unknown(reason),
+        }
+    }
+
+    fn finish(mut self, settled: Option<By>) -> Settled {
+        match settled {
+            None => {
+                self.done = true;
+                Err(self.lost())
+            }
+            Some(By::Table(settled)) => {
+                self.done = true;
+                settled
+            }
+            Some(By::Delivery(settled)) => {
+                self.done = true;
+                self.peer.shared.in_flight.forget(self.id);
+                settled
+            }
+            Some(By::Clock(waited)) => Err(self.timed_out(waited)),
+        }
+    }
+
+    fn timed_out(&self, waited: Duration) -> RequestError {
+        match self.progress() {
+            Progress::Queued => {
+                RequestError::NotSent("the server did not read what came before".to_owned())
+            }
+            Progress::Writing => {
+                // Half a message is in the pipe: nothing after it would be understood.
+                self.peer.close("the server stopped reading in the middle of a message");
+                RequestError::Unknown("the server stopped reading in the middle of it".to_owned())
+            }
+            Progress::Written => RequestError::TimedOut(waited),
+        }
+    }
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        let shared = &self.peer.shared;
+        let number = self.number.load(Ordering::Relaxed);
+        match &shared.link {
+            Link::Stream(outbox) if number == u64::MAX || outbox.take_back(number) => {
+                shared.in_flight.forget(self.id);
+                return;
+            }
+            Link::Stream(_) | Link::Http(_) => shared.in_flight.abandon(self.id, self.tag),
+        }
+        if !self.tells_when_dropped || self.peer.is_closed() {
+            return;
+        }
+        let params = format!(r#"{{"requestId":{},"reason":"cancelled"}}"#, self.id);
+        match &shared.link {
+            Link::Stream(outbox) => {
+                let text = envelope::notification("notifications/cancelled", &params, "");
+                // With the queue full the server does not read; it would not read this either.
+                outbox.push(as_line(text)).ok();
+            }
+            // A modern HTTP server learns it from the closed stream.
+            Link::Http(_) if shared.stance().revision.era() == Era::Modern => {}
+            Link::Http(_) => {
+                let peer = self.peer.clone();
+                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    runtime.spawn(async move {
+                        peer.notify("notifications/cancelled", &params).await.ok()
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The two deadlines of one request.
+struct Clock {
+    started: Instant,
+    idle: Duration,
+    end: Instant,
+}
+
+impl Clock {
+    fn start(idle: Duration, total: Duration) -> Self {
+        let started = Instant::now();
+        Self { started, idle, end: started + total }
+    }
+
+    /// When to give up, if nothing is heard from here on.
+    fn next(&self) -> Instant {
+        (Instant::now() + self.idle).min(self.end)
+    }
+
+    fn waited(&self) -> Duration {
+        let waited = self.started.elapsed();
+        Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+async fn next_report(reports: &mut Option<mpsc::Receiver<Json>>) -> Json {
+    match reports {
+        Some(reports) => match reports.recv().await {
+            Some(report) => report,
+            None => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}
+
+fn forward(request: &Request<'_>, report: Json) {
+    if let Some(progress) = &request.progress {
+        // A watcher that does not keep up misses reports, never the result.
+        _ = progress.try_send(report);
+    }
+}
+
+/// A message as one line: line breaks between its tokens are as good as spaces.
+pub(crate) fn as_line(text: String) -> Vec<u8> {
+    let mut line = text.into_bytes();
+    if memchr::memchr2(b'\n', b'\r', &line).is_some() {
+        for byte in &mut line {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+    line.push(b'\n');
+    line
+}

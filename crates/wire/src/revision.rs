@@ -1,0 +1,88 @@
+//! The revisions of the protocol, and the two eras that they fall into.
+
+use std::fmt;
+
+/// A revision of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Revision {
+    /// 2024-11-05: the first one, with HTTP+SSE.
+    V2024_11_05,
+    /// 2025-03-26: streamable HTTP, and the only one with batches.
+    V2025_03_26,
+    /// 2025-06-18: structured content, elicitation.
+    V2025_06_18,
+    /// 2025-11-25: the last one with a handshake.
+    V2025_11_25,
+    /// 2026-07-28: no handshake, no sessions.
+    V2026_07_28,
+}
+
+/// Whether a server wants a handshake first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// `initialize` first; sessions; the server may send requests.
+    Legacy,
+    /// Every request stands alone.
+    Modern,
+}
+
+impl Revision {
+    /// The newest revision that `initialize` may offer.
+    pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
+    /// The newest revision of all.
+    pub const NEWEST: Self = Self::V2026_07_28;
+
+    /// All revisions, oldest first.
+    pub const ALL: [Self; 5] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+        Self::V2026_07_28,
+    ];
+
+    /// The date that names the revision on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision of that date, if we know it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|revision| revision.as_str() == text)
+    }
+
+    /// The era of the revision.
+    #[must_use]
+    pub fn era(self) -> Era {
+        if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
+    }
+
+    /// Whether a message may be an array of messages.
+    #[must_use]
+    pub fn allows_batches(self) -> bool {
+        self == Self::V2025_03_26
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        })
+    }
+}

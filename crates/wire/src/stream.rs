@@ -1,0 +1,131 @@
+//! A peer over a pair of byte streams: a child process, a socket, or a pipe inside this process.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::error::shortened;
+use crate::framing::{Line, LineReader};
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::peer::{Inbound, Link, Peer, Shared};
+
+/// How long the reader may still find answers after the writer has failed.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Starts a peer that reads lines from `from` and writes lines to `to`.
+///
+/// Two tasks carry it; both end when the connection does.
+pub fn start<R, W>(from: R, to: W, limits: Limits) -> (Peer, mpsc::Receiver<Inbound>)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let outbox = Outbox::new(limits.queued_bytes);
+    let (peer, inbound) = Peer::new(Link::Stream(outbox), limits);
+    tokio::spawn(write(Arc::clone(&peer.shared), to));
+    tokio::spawn(read(Arc::clone(&peer.shared), from));
+    (peer, inbound)
+}
+
+/// Two peers that talk to each other inside this process.
+#[must_use]
+pub fn pipe(limits: Limits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
+    let (near, far) = tokio::io::duplex(256 << 10);
+    let (near_from, near_to) = tokio::io::split(near);
+    let (far_from, far_to) = tokio::io::split(far);
+    [start(near_from, near_to, limits.clone()), start(far_from, far_to, limits)]
+}
+
+async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
+    let Link::Stream(outbox) = &shared.link else { return };
+    let mut batch = Vec::new();
+    let write_all = async {
+        while outbox.next_batch(&mut batch).await.is_some() {
+            to.write_all(&batch).await?;
+            to.flush().await?;
+        }
+        Ok::<(), std::io::Error>(())
+    };
+    tokio::select! {
+        written = write_all => if let Err(error) = written {
+            tokio::time::sleep(LAST_WORDS).await;
+            shared.close(&format!("cannot write to the server: {error}"));
+        },
+        // A write that is stuck must not keep the pipe open.
+        () = shared.over.cancelled() => {}
+    }
+}
+
+async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
+    let mut lines = LineReader::new(from, shared.limits.line_bytes);
+    let mut noise = Noise::new();
+    let reason = loop {
+        let line = tokio::select! {
+            biased;
+            () = shared.over.cancelled() => return,
+            line = lines.next() => line,
+        };
+        match line {
+            Ok(Line::Whole(line)) => {
+                if shared.dispatch(&line).is_err()
+                    && let Some(reason) = noise.count(&shared, &line)
+                {
+                    break reason;
+                }
+            }
+            // The last line may lack its ending; half a message is not one.
+            Ok(Line::Rest(rest)) if shared.dispatch(&rest).is_ok() => {}
+            Ok(Line::Rest(rest)) => {
+                break format!("the server's output ended in the middle of {}", excerpt(&rest));
+            }
+            Ok(Line::TooLong) => {
+                let limit = shared.limits.line_bytes;
+                break format!("the server wrote a line of more than {limit} bytes");
+            }
+            Ok(Line::End) => break "the server closed its output".to_owned(),
+            Err(error) => break format!("cannot read from the server: {error}"),
+        }
+    };
+    shared.close(&reason);
+}
+
+/// Lines that are not messages, within one minute.
+struct Noise {
+    since: Instant,
+    lines: u32,
+    bytes: usize,
+}
+
+impl Noise {
+    fn new() -> Self {
+        Self { since: Instant::now(), lines: 0, bytes: 0 }
+    }
+
+    /// Counts a line; returns why the connection ends if it was one too many.
+    fn count(&mut self, shared: &Shared, line: &Bytes) -> Option<String> {
+        shared.counts.noise.fetch_add(1, Ordering::Relaxed);
+        if self.since.elapsed() > Duration::from_secs(60) {
+            *self = Self::new();
+        }
+        self.lines += 1;
+        self.bytes += line.len();
+        let limits = &shared.limits;
+        (self.lines > limits.noise_lines || self.bytes > limits.noise_bytes).then(|| {
+            format!(
+                "the server wrote {} lines to its output that are not messages, such as {}",
+                self.lines,
+                excerpt(line)
+            )
+        })
+    }
+}
+
+fn excerpt(bytes: &[u8]) -> String {
+    format!("`{}`", shortened(&String::from_utf8_lossy(bytes), 200))
+}

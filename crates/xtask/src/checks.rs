@@ -1,0 +1,79 @@
+//! Everything that must pass before a change is kept, and the benchmarks.
+
+use std::time::Instant;
+
+use crate::conformance;
+use crate::failure::{Failure, Result};
+use crate::setup;
+use crate::workspace::{Workspace, run, succeeds};
+
+const BENCHMARKS: &str = "switchboard-bench";
+
+/// One selection for every build, since cargo unites features over what is selected and would
+/// otherwise build the same crates twice. The benchmarks bring crates that no test needs.
+const SELECTION: [&str; 3] = ["--workspace", "--exclude", BENCHMARKS];
+
+type Step = (&'static str, fn(&Workspace) -> Result<()>);
+
+/// The steps in the order in which they find mistakes soonest.
+const STEPS: [Step; 7] = [
+    ("setup", |workspace| setup::setup(workspace, &[])),
+    ("format", |workspace| cargo(workspace, &["fmt", "--all", "--check"])),
+    ("clippy", |workspace| {
+        cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    ("build", build),
+    ("tests", tests),
+    ("doc tests", |workspace| run(workspace.cargo().args(["test", "--doc"]).args(SELECTION))),
+    ("conformance", conformance::conformance),
+];
+
+/// Runs every step and stops at the first that fails.
+pub(crate) fn test(workspace: &Workspace, quick: bool) -> Result<()> {
+    let mut passed = 0;
+    for (name, step) in STEPS.iter().skip(usize::from(quick)) {
+        println!("==> {name}");
+        let started = Instant::now();
+        let outcome = step(workspace);
+        let seconds = started.elapsed().as_secs_f64();
+        if let Err(failure) = outcome {
+            println!("<== {name} failed after {seconds:.1} s");
+            return Err(failure);
+        }
+        println!("<== {name} passed in {seconds:.1} s");
+        passed += 1;
+    }
+    println!("{passed} steps passed");
+    Ok(())
+}
+
+/// Runs the benchmarks, which compare us with the official SDKs.
+pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    setup::setup(workspace, &["npm", "python"])?;
+    let mut command = workspace.cargo();
+    command.args(["run", "--release", "--package", BENCHMARKS, "--"]).args(arguments);
+    run(&mut command)
+}
+
+/// Builds every library, program and example but the benchmarks.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    run(workspace.cargo().args(["build", "--lib", "--bins", "--examples"]).args(SELECTION))
+}
+
+fn tests(workspace: &Workspace) -> Result<()> {
+    if succeeds(workspace.cargo().args(["nextest", "--version"])) {
+        return run(workspace.cargo().args(["nextest", "run"]).args(SELECTION));
+    }
+    println!("cargo-nextest is not installed; using cargo test");
+    run(workspace
+        .cargo()
+        .args(["test", "--lib", "--bins", "--tests", "--examples"])
+        .args(SELECTION))
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    run(workspace.cargo().args(arguments)).map_err(|failure| match arguments.first() {
+        Some(&"fmt") => Failure::new("some files are not formatted").hint("run `cargo fmt --all`"),
+        _ => failure,
+    })
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask`: sets up, checks and measures this repository.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what this program is for"
+)]
+
+mod checks;
+mod conformance;
+mod failure;
+mod servers;
+mod setup;
+mod sizes;
+mod workspace;
+
+use std::env;
+use std::process::ExitCode;
+
+use failure::{Failure, Result};
+use workspace::Workspace;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy
+  test [--quick]     everything that must pass; --quick leaves `setup` out
+  conformance        the official client scenarios against our client
+  sizes [--build]    lines of code and crates; --build also times a clean release build
+  bench [args...]    the benchmarks, with args passed on
+  help               this text";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<()> {
+    let workspace = Workspace::find()?;
+    match words {
+        ["setup", parts @ ..] => setup::setup(&workspace, parts),
+        ["test"] => checks::test(&workspace, false),
+        ["test", "--quick"] => checks::test(&workspace, true),
+        ["conformance"] => conformance::conformance(&workspace),
+        ["sizes"] => sizes::sizes(&workspace, false),
+        ["sizes", "--build"] => sizes::sizes(&workspace, true),
+        ["bench", arguments @ ..] => checks::bench(&workspace, arguments),
+        [] | ["help" | "--help" | "-h", ..] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        other => Err(Failure::new(format!("`{}` is not a command of xtask", other.join(" ")))
+            .hint("`cargo xtask help` lists the commands")),
+    }
+}

@@ -1,0 +1,105 @@
+//! How each installed server is started, and a first word with it.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::failure::{Failure, Result};
+use crate::workspace::on_file;
+
+/// A server that speaks stdio; the program and the script are relative to the test environment.
+pub(crate) struct Server {
+    pub(crate) name: &'static str,
+    pub(crate) part: &'static str,
+    program: &'static str,
+    script: Option<&'static str>,
+    arguments: &'static [&'static str],
+}
+
+pub(crate) const SERVERS: [Server; 8] = [
+    node("everything", "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js"),
+    Server {
+        arguments: &["."],
+        ..node(
+            "filesystem",
+            "npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+        )
+    },
+    node("memory", "npm/node_modules/@modelcontextprotocol/server-memory/dist/index.js"),
+    python("time", "python/bin/mcp-server-time"),
+    python("git", "python/bin/mcp-server-git"),
+    python("fetch", "python/bin/mcp-server-fetch"),
+    Server { script: Some("fastmcp_server.py"), ..python("fastmcp", "python/bin/python") },
+    Server {
+        part: "python-legacy",
+        arguments: &["--db-path", "sqlite.db"],
+        ..python("sqlite", "python-legacy/bin/mcp-server-sqlite")
+    },
+];
+
+const fn node(name: &'static str, script: &'static str) -> Server {
+    let program = "npm/node_modules/node/bin/node";
+    Server { name, part: "npm", program, script: Some(script), arguments: &[] }
+}
+
+const fn python(name: &'static str, program: &'static str) -> Server {
+    Server { name, part: "python", program, script: None, arguments: &[] }
+}
+
+/// Generous, because a first start also compiles Python files on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+const INITIALIZE: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
+    r#""capabilities":{},"clientInfo":{"name":"xtask","version":"0"}}}"#,
+    "\n"
+);
+
+/// Starts a server, waits for its answer to `initialize`, ends it, and says how long it took.
+pub(crate) fn start_once(server: &Server, testenv: &Path) -> Result<Duration> {
+    let folder = testenv.join("first-word");
+    on_file("create", &folder, fs::create_dir_all(&folder))?;
+    let errors = folder.join(format!("{}.stderr", server.name));
+    let errors_file = on_file("create", &errors, File::create(&errors))?;
+    let started = Instant::now();
+    let mut child = Command::new(testenv.join(server.program))
+        .args(server.script.map(|script| testenv.join(script)))
+        .args(server.arguments)
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(errors_file)
+        .spawn()
+        .map_err(|cause| {
+            Failure::new(format!("server `{}` did not start: {cause}", server.name))
+        })?;
+    let answered = answers(&mut child);
+    // Some servers stay when their input closes; nothing of theirs needs saving.
+    let _ = child.kill();
+    let _ = child.wait();
+    if answered {
+        return Ok(started.elapsed());
+    }
+    Err(Failure::new(format!("server `{}` did not answer `initialize`", server.name))
+        .hint(format!("its complaints are in {}", errors.display())))
+}
+
+fn answers(child: &mut Child) -> bool {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return false;
+    };
+    if input.write_all(INITIALIZE.as_bytes()).and_then(|()| input.flush()).is_err() {
+        return false;
+    }
+    let (found, answer) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let mut lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
+        // The receiver is gone only after it gave up waiting.
+        let _ = found.send(lines.any(|line| line.contains("\"serverInfo\"")));
+    });
+    answer.recv_timeout(PATIENCE).unwrap_or(false)
+}

@@ -1,0 +1,164 @@
+//! Installs the servers and suites that the tests use, each part once per set of pinned versions.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::failure::{Failure, Result};
+use crate::servers::{self, SERVERS};
+use crate::workspace::{Workspace, on_file, run, succeeds};
+
+const FASTMCP_SERVER: &str = include_str!("../testenv/fastmcp_server.py");
+
+/// One folder of the test environment.
+struct Part {
+    name: &'static str,
+    pins: &'static str,
+    install: fn(&Self, &Path) -> Result<()>,
+}
+
+const PARTS: [Part; 3] = [
+    Part { name: "npm", pins: include_str!("../testenv/package.json"), install: install_npm },
+    Part { name: "python", pins: include_str!("../testenv/python.txt"), install: install_python },
+    Part {
+        name: "python-legacy",
+        pins: include_str!("../testenv/python-legacy.txt"),
+        install: install_python,
+    },
+];
+
+/// Installs the named parts, or all of them when none is named.
+pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
+    if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
+        return Err(Failure::new(format!("`{unknown}` is not a part of the test environment"))
+            .hint("the parts are npm, python and python-legacy"));
+    }
+    let testenv = workspace.testenv();
+    on_file("create", &testenv, fs::create_dir_all(&testenv))?;
+    let lock_path = testenv.join(".lock");
+    let lock = on_file("create", &lock_path, File::create(&lock_path))?;
+    on_file("lock", &lock_path, lock.lock())?;
+    let sample = testenv.join("fastmcp_server.py");
+    on_file("write", &sample, fs::write(&sample, FASTMCP_SERVER))?;
+    for part in &PARTS {
+        if wanted.is_empty() || wanted.contains(&part.name) {
+            ensure(part, &testenv)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails unless the part was installed with the versions that are pinned now.
+pub(crate) fn installed(workspace: &Workspace, name: &str) -> Result<()> {
+    let testenv = workspace.testenv();
+    if PARTS.iter().any(|part| part.name == name && part.is_current(&testenv)) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("part `{name}` of the test environment is not installed"))
+        .hint(format!("run `cargo xtask setup {name}`")))
+}
+
+impl Part {
+    fn stamp(&self, testenv: &Path) -> PathBuf {
+        testenv.join(format!("{}.stamp", self.name))
+    }
+
+    /// A virtual environment holds absolute paths, so a moved folder is installed again.
+    fn stamped(&self, testenv: &Path) -> String {
+        format!("{}\n{}", testenv.join(self.name).display(), self.pins)
+    }
+
+    fn is_current(&self, testenv: &Path) -> bool {
+        testenv.join(self.name).is_dir()
+            && fs::read_to_string(self.stamp(testenv))
+                .is_ok_and(|stamp| stamp == self.stamped(testenv))
+    }
+}
+
+fn ensure(part: &Part, testenv: &Path) -> Result<()> {
+    let name = part.name;
+    let folder = testenv.join(name);
+    if part.is_current(testenv) {
+        println!("{name}: already installed in {}", folder.display());
+        return Ok(());
+    }
+    println!("{name}: installing into {}", folder.display());
+    let started = Instant::now();
+    let stamp = part.stamp(testenv);
+    for leftover in [&stamp, &folder].into_iter().filter(|path| path.exists()) {
+        let removed = if leftover.is_dir() {
+            fs::remove_dir_all(leftover)
+        } else {
+            fs::remove_file(leftover)
+        };
+        on_file("remove", leftover, removed)?;
+    }
+    on_file("create", &folder, fs::create_dir_all(&folder))?;
+    (part.install)(part, &folder)?;
+    for server in SERVERS.iter().filter(|server| server.part == name) {
+        let waited = servers::start_once(server, testenv)?;
+        println!("{name}: {} answers after {:.1} s", server.name, waited.as_secs_f64());
+    }
+    on_file("write", &stamp, fs::write(&stamp, part.stamped(testenv)))?;
+    println!("{name}: installed in {:.1} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn install_npm(part: &Part, folder: &Path) -> Result<()> {
+    let manifest = folder.join("package.json");
+    on_file("write", &manifest, fs::write(&manifest, part.pins))?;
+    require("npm", Command::new("npm").arg("--version"), &["npm"])?;
+    run(Command::new("npm").current_dir(folder).args([
+        "install",
+        "--no-package-lock",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+    ]))?;
+    // The package `node` fetches its binary in an install script, which npm may be told to skip.
+    let package = folder.join("node_modules/node");
+    let node = package.join("bin/node");
+    if !succeeds(Command::new(&node).arg("--version")) {
+        println!("{}: fetching the Node binary", part.name);
+        run(Command::new("node").current_dir(&package).arg("installArchSpecificPackage.js"))?;
+    }
+    run(Command::new(&node).arg("--version"))
+}
+
+fn install_python(part: &Part, folder: &Path) -> Result<()> {
+    let requirements = folder.join("requirements.txt");
+    require(
+        "python3 with venv",
+        Command::new("python3").args(["-c", "import ensurepip, venv"]),
+        &["python3", "python3-venv"],
+    )?;
+    run(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+    on_file("write", &requirements, fs::write(&requirements, part.pins))?;
+    run(Command::new(folder.join("bin/python"))
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+        .arg(&requirements))
+}
+
+/// Makes sure that a program of the system is there; on Debian, root may install it.
+fn require(what: &str, check: &mut Command, packages: &[&str]) -> Result<()> {
+    if succeeds(check) {
+        return Ok(());
+    }
+    let names = packages.join(" ");
+    if Path::new("/etc/debian_version").exists()
+        && succeeds(Command::new("sh").args(["-c", "[ $(id -u) = 0 ]"]))
+    {
+        println!("{what} is missing; trying apt-get install {names}");
+        let apt = |arguments: &[&str]| {
+            run(Command::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
+        };
+        let install: Vec<&str> = ["install", "-y"].iter().chain(packages).copied().collect();
+        let installed = apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)));
+        if installed.is_ok() && succeeds(check) {
+            return Ok(());
+        }
+    }
+    Err(Failure::new(format!("{what} is missing"))
+        .hint(format!("install it (Debian: apt-get install {names}) and run `cargo xtask setup`")))
+}
