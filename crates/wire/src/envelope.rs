@@ -31,8 +31,8 @@ pub enum Message {
     },
     /// An answer to a request of ours.
     Response {
-        /// The id as they wrote it.
-        id: Json,
+        /// Our id, if it is one: a plain integer. `"1"`, `1.0` and `null` are nobody's.
+        id: Option<u64>,
         /// The result, or why there is none.
         answer: Answer,
     },
@@ -107,7 +107,7 @@ pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
                 (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
                 (None, None) => Answer::Broken("it has neither a result nor an error"),
             };
-            Ok(Message::Response { id: id.map_or(Json::NULL, part), answer })
+            Ok(Message::Response { id: id.and_then(|id| id.get().parse().ok()), answer })
         }
     }
 }

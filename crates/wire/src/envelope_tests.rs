@@ -16,14 +16,12 @@ fn kind(text: &str) -> String {
             format!("notification {method} {}", show(params.as_ref()))
         }
         Ok(Message::Response { id, answer: Answer::Result(result) }) => {
-            format!("result {} {}", id.as_str(), result.as_str())
+            format!("result {id:?} {}", result.as_str())
         }
         Ok(Message::Response { id, answer: Answer::Error(error) }) => {
-            format!("error {} {error}", id.as_str())
+            format!("error {id:?} {error}")
         }
-        Ok(Message::Response { id, answer: Answer::Broken(why) }) => {
-            format!("broken {} {why}", id.as_str())
-        }
+        Ok(Message::Response { id, answer: Answer::Broken(why) }) => format!("broken {id:?} {why}"),
         Err(NotAMessage::NotJson) => "not json".to_owned(),
         Err(NotAMessage::NotRpc) => "not rpc".to_owned(),
     }
@@ -40,17 +38,19 @@ fn messages_are_told_apart_by_what_they_hold() {
         (r#"{"id":"a\"b","method":"m","params":{"x":1}}"#, r#"request "a\"b" m {"x":1}"#),
         (r#"{"method":"m","params":[]}"#, "notification m []"),
         (r#"{"method":"m","id":null}"#, "notification m -"),
-        (r#"{"id":1,"result":null}"#, "result 1 null"),
-        (r#"{"error":null,"result":{"a":1},"id":1}"#, r#"result 1 {"a":1}"#),
-        (r#"{"id":1,"error":{"code":-1,"message":"no"}}"#, "error 1 no (code -1)"),
-        (r#"{"id":1,"error":"just text"}"#, r#"error 1 "just text" (code 0)"#),
-        (r#"{"id":1,"error":{"code":"x"}}"#, r#"error 1 {"code":"x"} (code 0)"#),
+        (r#"{"id":1,"result":null}"#, "result Some(1) null"),
+        (r#"{"error":null,"result":{"a":1},"id":1}"#, r#"result Some(1) {"a":1}"#),
+        (r#"{"id":1,"error":{"code":-1,"message":"no"}}"#, "error Some(1) no (code -1)"),
+        (r#"{"id":1,"error":"just text"}"#, r#"error Some(1) "just text" (code 0)"#),
+        (r#"{"id":1,"error":{"code":"x"}}"#, r#"error Some(1) {"code":"x"} (code 0)"#),
         (
             r#"{"id":1,"result":1,"error":{"code":1,"message":""}}"#,
-            "broken 1 it has both a result and an error",
+            "broken Some(1) it has both a result and an error",
         ),
-        (r#"{"id":1}"#, "broken 1 it has neither a result nor an error"),
-        (r#"{"error":{"code":-32700,"message":"parse"}}"#, "error null parse (code -32700)"),
+        (r#"{"id":1}"#, "broken Some(1) it has neither a result nor an error"),
+        (r#"{"error":{"code":-32700,"message":"parse"}}"#, "error None parse (code -32700)"),
+        (r#"{"id":"1","result":1}"#, "result None 1"),
+        (r#"{"id":1.0,"result":1}"#, "result None 1"),
         (r"{}", "not rpc"),
         (r"7", "not rpc"),
         (r#"{"id":1,"method":5}"#, "not rpc"),

@@ -20,6 +20,8 @@ pub mod request;
 pub mod revision;
 pub mod stream;
 
+#[cfg(test)]
+mod corpus_tests;
 mod framing;
 mod in_flight;
 mod outbox;

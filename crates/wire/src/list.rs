@@ -14,6 +14,9 @@ use crate::peer::{Link, Peer};
 use crate::request::Request;
 use crate::revision::Era;
 
+/// The pauses before a page is asked for again.
+const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -130,7 +133,7 @@ pub async fn fetch(
             None => String::new(),
             Some(cursor) => format!(r#"{{"cursor":{}}}"#, serde_json::Value::from(cursor.as_str())),
         };
-        let answer = match peer.request(Request::new(kind.method(), &params, timeout)).await {
+        let answer = match ask_again(peer, kind, &params, timeout).await {
             Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => break,
             answer => answer?,
         };
@@ -152,6 +155,26 @@ pub async fn fetch(
         }
     }
     Ok(listing)
+}
+
+/// Asks for a page, and again if that failed on the way: a list is safe to repeat.
+async fn ask_again(
+    peer: &Peer,
+    kind: Kind,
+    params: &str,
+    timeout: Duration,
+) -> Result<Json, RequestError> {
+    for pause in PAUSES {
+        match peer.request(Request::new(kind.method(), params, timeout)).await {
+            Err(
+                RequestError::Unknown(_)
+                | RequestError::NotSent(_)
+                | RequestError::Http { status: 500.., .. },
+            ) if !peer.is_closed() => tokio::time::sleep(pause).await,
+            answer => return answer,
+        }
+    }
+    peer.request(Request::new(kind.method(), params, timeout)).await
 }
 
 fn take_page(

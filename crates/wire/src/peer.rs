@@ -265,7 +265,7 @@ impl Shared {
                 } else {
                     Err(RequestError::Protocol("it came in a batch".to_owned()))
                 };
-                self.settle(&id, settled);
+                self.settle(id, settled);
             }
             Message::Notification { method, params } => {
                 if method == "notifications/progress"
@@ -289,9 +289,8 @@ impl Shared {
         }
     }
 
-    fn settle(&self, id: &Json, settled: Settled) {
-        // Our ids are plain integers; `"1"` and `1.0` are somebody else's.
-        let Ok(number) = id.as_str().parse::<u64>() else {
+    fn settle(&self, id: Option<u64>, settled: Settled) {
+        let Some(number) = id else {
             self.counts.unknown_answers.fetch_add(1, Ordering::Relaxed);
             return;
         };

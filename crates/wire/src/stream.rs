@@ -65,11 +65,17 @@ async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
 async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
     let mut lines = LineReader::new(from, shared.limits.line_bytes);
     let mut noise = Noise::new();
+    let over = shared.over.cancelled();
+    tokio::pin!(over);
     let reason = loop {
-        let line = tokio::select! {
-            biased;
-            () = shared.over.cancelled() => return,
-            line = lines.next() => line,
+        // What is here already needs no waiting, and most lines come many at a time.
+        let line = match lines.buffered() {
+            Some(line) => Ok(line),
+            None => tokio::select! {
+                biased;
+                () = &mut over => return,
+                line = lines.next() => line,
+            },
         };
         match line {
             Ok(Line::Whole(line)) => {

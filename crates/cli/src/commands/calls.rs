@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use switchboard_host::OutcomeKind;
 use switchboard_host::format::escape;
 use switchboard_host::host::ledger_file;
-use switchboard_host::record::{CallId, Filter, Full, Reader, StoredResult, Summary};
+use switchboard_host::record::{
+    CallId, Durability, Filter, Full, Ledger, Reader, StoredResult, Summary,
+};
 
 use crate::args::CallFilter;
 use crate::commands::outcome::milliseconds;
@@ -31,14 +33,14 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
         limit: filter.limit,
         ..Filter::default()
     };
-    let calls = Reader::at(&ledger_file(&context.places.state)).list(wanted).await?;
+    let calls = reader(context).await?.list(wanted).await?;
     if context.printer.json {
         let all: Vec<Value> = calls.iter().map(as_json).collect();
         context.printer.json(&all)?;
     } else {
         let rows: Vec<[String; 7]> = calls.iter().map(row).collect();
         let heading = ["id", "when", "server", "target", "outcome", "ms", "caller"];
-        context.printer.data(&table(context.printer.terminal, heading, &rows))?;
+        context.printer.data(&table(context.printer.reader(), heading, &rows))?;
         if calls.is_empty() {
             context.printer.say("no calls are recorded");
         }
@@ -49,7 +51,7 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
 /// Shows everything about a call.
 pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     let id: CallId = id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
-    let found = Reader::at(&ledger_file(&context.places.state)).show(id).await?;
+    let found = reader(context).await?.show(id).await?;
     let Some(call) = found else {
         return Err(CliError::usage(format!("no call {id} is recorded"))
             .with_hint("`switchboard calls` lists them"));
@@ -71,6 +73,15 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     }
     context.printer.data(&text)?;
     Ok(exit_code::OK)
+}
+
+/// The record, with an outcome for every call of a switchboard that died.
+async fn reader(context: &Context) -> Result<Reader, CliError> {
+    let file = ledger_file(&context.places.state);
+    if file.exists() {
+        Ledger::open(&file, Durability::Process)?.stop().await;
+    }
+    Ok(Reader::at(&file))
 }
 
 fn row(call: &Summary) -> [String; 7] {

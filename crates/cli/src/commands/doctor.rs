@@ -62,7 +62,8 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         );
         context.printer.data(&text)?;
     }
-    let well = ill == 0 && ledger.is_ok() && config.broken.is_empty() && config.is_complete();
+    let files_are_well = name.is_some() || (config.broken.is_empty() && config.is_complete());
+    let well = ill == 0 && ledger.is_ok() && files_are_well;
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }
 

@@ -32,3 +32,54 @@ pub(crate) fn page(context: &Context) -> Result<u8, CliError> {
     context.printer.data(&String::from_utf8_lossy(&text))?;
     Ok(exit_code::OK)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::path::Path;
+
+    use clap::CommandFactory as _;
+
+    use super::{Arguments, exit_code};
+
+    fn reference() -> String {
+        let mut text = "# Commands\n\nMade from the program's own help; `UPDATE_REFERENCE=1 \
+                        cargo test -p switchboard reference` writes it anew.\n"
+            .to_owned();
+        let mut command = Arguments::command();
+        command.build();
+        describe(&mut text, &mut command, 0);
+        text.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
+        for (code, meaning) in exit_code::ALL {
+            writeln!(text, "| {code} | {meaning} |").unwrap();
+        }
+        text
+    }
+
+    fn describe(text: &mut String, command: &mut clap::Command, depth: usize) {
+        assert!(depth < 5);
+        let title = command.get_bin_name().unwrap_or_default().to_owned();
+        let help = command.clone().term_width(100).render_long_help().to_string();
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", lines.join("\n").trim_end()).unwrap();
+        for sub in command.get_subcommands_mut() {
+            if sub.get_name() != "help" {
+                describe(text, sub, depth + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_reference_page_is_what_the_program_says() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
+        let fresh = reference();
+        if std::env::var_os("UPDATE_REFERENCE").is_some() {
+            std::fs::write(&file, &fresh).unwrap();
+        }
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            written == fresh,
+            "docs/reference/cli.md is stale: run `UPDATE_REFERENCE=1 cargo test -p switchboard reference`"
+        );
+    }
+}

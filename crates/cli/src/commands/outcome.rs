@@ -46,7 +46,7 @@ pub(crate) fn show(
     if context.printer.json {
         let result = outcome.result.as_ref().and_then(|bytes| serde_json::from_slice(bytes).ok());
         context.printer.json(&Shown {
-            id: record.id.map(|id| id.to_string()),
+            id: record.id.filter(|_| !context.shared.no_record).map(|id| id.to_string()),
             server: &target.server,
             kind: target.kind.as_str(),
             target: &target.name,

@@ -35,7 +35,7 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
         context.printer.json(&all)
     } else {
         let heading = ["server", "prompt", "arguments", "description"];
-        context.printer.data(&table(context.printer.terminal, heading, &rows))
+        context.printer.data(&table(context.printer.reader(), heading, &rows))
     };
     host.stop().await;
     shown.map(|()| exit_code::OK)

@@ -36,7 +36,7 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
         context.printer.json(&all)
     } else {
         let heading = ["server", "kind", "address", "type", "name"];
-        context.printer.data(&table(context.printer.terminal, heading, &rows))
+        context.printer.data(&table(context.printer.reader(), heading, &rows))
     };
     host.stop().await;
     shown.map(|()| exit_code::OK)

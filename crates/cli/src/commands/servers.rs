@@ -43,7 +43,7 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
     } else {
         let rows: Vec<[String; 7]> = fleet.servers.values().map(|server| row(server)).collect();
         let heading = ["server", "status", "how", "revision", "tools", "resources", "prompts"];
-        context.printer.data(&table(context.printer.terminal, heading, &rows))
+        context.printer.data(&table(context.printer.reader(), heading, &rows))
     };
     host.stop().await;
     shown.map(|()| exit_code::OK)

@@ -92,7 +92,7 @@ fn print(
         })
         .collect();
     let heading = ["server", "tool", "arguments", "description"];
-    context.printer.data(&table(context.printer.terminal, heading, &rows))
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
 fn print_one(
@@ -138,7 +138,7 @@ fn as_json(lease: &switchboard_host::Lease, entry: Entry<'_>) -> Value {
         "server": entry.server.id.as_str(),
         "name": entry.tool.name(),
         "model_name": lease.catalog().names().get(entry.place),
-        "fingerprint": entry.tool.digest(),
+        "fingerprint": &**entry.tool.digest(),
         "definition": serde_json::from_str::<Value>(entry.tool.item.raw.get()).unwrap_or_default(),
     })
 }

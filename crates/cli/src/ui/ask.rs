@@ -1,6 +1,6 @@
 //! Puts a review to the person at the terminal: the exact call, and four answers.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::Write as _;
 
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::policy::{Answer, Question};
@@ -48,30 +48,34 @@ fn shown(question: &Question) -> String {
     )
 }
 
+/// Asks until there is an answer. Nothing is locked while the person thinks: others have to talk.
 fn read_answer(text: &str) -> Result<Answer, Unanswered> {
-    let (mut out, mut input) = (std::io::stderr().lock(), std::io::stdin().lock());
-    let mut line = String::new();
-    write!(out, "{text}").map_err(|_| nobody())?;
+    say(text)?;
     for _ in 0..5 {
-        write!(out, "> ").and_then(|()| out.flush()).map_err(|_| nobody())?;
-        line.clear();
-        if input.read_line(&mut line).map_err(|_| nobody())? == 0 {
-            return Err(nobody());
-        }
-        match line.trim() {
+        say("> ")?;
+        match line()?.trim() {
             "r" | "run" | "y" | "yes" => return Ok(Answer::Run),
             "a" | "always" => return Ok(Answer::Always),
             "s" | "skip" | "n" | "no" => return Ok(Answer::Skip),
             "t" | "tell" | "reject" => {
-                write!(out, "What should be done instead? ")
-                    .and_then(|()| out.flush())
-                    .map_err(|_| nobody())?;
-                line.clear();
-                input.read_line(&mut line).map_err(|_| nobody())?;
-                return Ok(Answer::Reject(line.trim().to_owned()));
+                say("What should be done instead? ")?;
+                return Ok(Answer::Reject(line()?.trim().to_owned()));
             }
-            _ => writeln!(out, "Please answer r, a, s or t.").map_err(|_| nobody())?,
+            _ => say("Please answer r, a, s or t.\n")?,
         }
     }
     Err(nobody())
+}
+
+fn say(text: &str) -> Result<(), Unanswered> {
+    let mut out = std::io::stderr();
+    write!(out, "{text}").and_then(|()| out.flush()).map_err(|_| nobody())
+}
+
+fn line() -> Result<String, Unanswered> {
+    let mut line = String::new();
+    match std::io::stdin().read_line(&mut line) {
+        Ok(0) | Err(_) => Err(nobody()),
+        Ok(_) => Ok(line),
+    }
 }

@@ -8,6 +8,7 @@ use switchboard_host::format::escape_line;
 
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::table::Reader;
 
 /// Prints results and talk.
 #[derive(Clone, Debug)]
@@ -65,6 +66,15 @@ impl Printer {
         eprintln!("{} {}", self.paint("33", "warning:"), escape_line(text));
         if let Some(hint) = hint {
             eprintln!("{} {}", self.paint("2", "hint:"), escape_line(hint));
+        }
+    }
+
+    /// Who reads the tables.
+    pub(crate) fn reader(&self) -> Reader {
+        if self.terminal {
+            Reader::Person(usize::from(console::Term::stdout().size().1))
+        } else {
+            Reader::Program
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use switchboard_wire::Json;
 
 use crate::catalog::arguments::ArgumentCheck;
@@ -69,7 +70,7 @@ impl Lease {
                     not_listed(&target, server, server.offers.tools.iter().map(Tool::name))
                 })?;
                 self.check_arguments(&target, tool, &arguments)?;
-                tool.digest().into()
+                Arc::clone(tool.digest())
             }
             TargetKind::Resource => resource_digest(&target, server)?,
             TargetKind::Prompt => prompt_digest(&target, server, &arguments)?,
@@ -89,7 +90,7 @@ impl Lease {
             (TargetKind::Tool, OutcomeKind::Ok) => call.server.offers.tool(&call.target.name),
             _ => None,
         };
-        let Some(tool) = tool else { return outcome };
+        let Some(tool) = tool.filter(|tool| tool.facts().has_output_schema) else { return outcome };
         let Some(schema) = tool.definition().output_schema else { return outcome };
         let Some(result) = outcome.result.clone() else { return outcome };
         let Ok(Structured { content: Some(content) }) = serde_json::from_slice(&result) else {
@@ -131,14 +132,13 @@ impl Lease {
         arguments: &Json,
     ) -> Result<(), ResolveError> {
         let mut parsed = as_object(target, arguments)?;
-        let schema = tool.definition().input_schema.map(serde_json::value::RawValue::get);
-        let check =
-            self.checks.of(tool.digest(), || ArgumentCheck::compile(schema.unwrap_or("{}")));
+        let schema = || tool.definition().input_schema.map_or("{}", RawValue::get);
+        let check = self.checks.of(tool.digest(), || ArgumentCheck::compile(schema()));
         // `null` for what may be left out means that it is left out: models write that.
         if let Some(members) = parsed.as_object_mut()
             && members.values().any(Value::is_null)
         {
-            let required = required_names(schema);
+            let required = required_names(schema());
             members.retain(|name, value| !value.is_null() || required.contains(name));
         }
         match &*check {
@@ -204,13 +204,13 @@ fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
     }
 }
 
-fn required_names(schema: Option<&str>) -> Vec<String> {
+fn required_names(schema: &str) -> Vec<String> {
     #[derive(Default, Deserialize)]
     struct Required {
         #[serde(default)]
         required: Vec<String>,
     }
-    schema.and_then(|text| serde_json::from_str::<Required>(text).ok()).unwrap_or_default().required
+    serde_json::from_str::<Required>(schema).unwrap_or_default().required
 }
 
 fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, ResolveError> {

@@ -168,3 +168,7 @@ impl Loading<'_> {
 #[cfg(test)]
 #[path = "load_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "examples_tests.rs"]
+mod examples;

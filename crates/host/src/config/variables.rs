@@ -131,7 +131,7 @@ mod tests {
         let variables = [("TOKEN", "s3cret"), ("EMPTY", ""), ("NESTED", "${TOKEN}")];
         Environment {
             variables: variables.map(|(n, v)| (n.to_owned(), v.to_owned())).into(),
-            home: Some("/home/me".into()),
+            home: Some("/homes/me".into()),
             current_dir: "/here".into(),
         }
     }
@@ -149,7 +149,7 @@ mod tests {
             ("${env:TOKEN}${env: TOKEN }", "s3crets3cret"),
             ("[${EMPTY}]", "[]"),
             ("${EMPTY:-x}${MISSING:-}${MISSING:-a:-b}${env:MISSING:-y}", "xa:-by"),
-            ("${userHome}/x", "/home/me/x"),
+            ("${userHome}/x", "/homes/me/x"),
             ("${workspaceFolder}|${workspaceFolderBasename}", "/code/thing|thing"),
             ("$${TOKEN} $$", "${TOKEN} $$"),
             ("${NESTED}", "${TOKEN}"),

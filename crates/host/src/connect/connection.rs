@@ -11,20 +11,19 @@ use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
+use crate::connect::back_off::back_off;
+use crate::connect::changed::Changed;
 use crate::connect::establish::{Live, NotEstablished, ended, establish};
 use crate::connect::fleet::Offers;
-use crate::connect::listing::{EVERYTHING, Kinds, list};
+use crate::connect::listening::listen;
+use crate::connect::listing::{EVERYTHING, list};
 use crate::connect::process::Process;
 use crate::connect::supervisor::Surroundings;
 use crate::connect::{Failure, Health, Status};
 use crate::events::What;
 
-/// The first and the longest wait after a failure.
-const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// A server that lived as long starts afresh: its next failure is the first.
 const STEADY: Duration = Duration::from_secs(10);
-/// Changes of lists are gathered for so long, and at most for so long.
-const GATHER: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
 /// How long calls on a connection that is replaced may still run.
 const DRAIN: Duration = Duration::from_secs(30);
 
@@ -159,8 +158,17 @@ impl Connection {
     async fn tend(&self, live: Live, offers: &mut Arc<Offers>) -> End {
         let Live { peer, mut inbound, agreement, mut process, log } = live;
         let agreement = Arc::new(agreement);
-        let mut changed = Changed { kinds: EVERYTHING, since: None };
-        self.list_and(Report::ready, &peer, &agreement, &mut changed, offers).await;
+        let (again, mut missed) = mpsc::channel(1);
+        let listening = listen(&peer, &agreement, again);
+        tokio::pin!(listening);
+        let start_listing = |kinds, before: &Arc<Offers>| {
+            let before = Arc::clone(before);
+            Some(Box::pin(list(&peer, &agreement, self.config.timeout, kinds, before)))
+        };
+        let mut changed = Changed::default();
+        // What the server asks is answered while it is listed: it may wait for that.
+        let mut listing = start_listing(EVERYTHING, offers);
+        let mut announced = false;
         let end = loop {
             tokio::select! {
                 biased;
@@ -186,9 +194,19 @@ impl Connection {
                     Some(received) => self.take_in(&peer, received, &mut changed),
                     None => peer.close("nobody listens"),
                 },
-                () = changed.settled() => {
-                    self.list_and(Report::offers, &peer, &agreement, &mut changed, offers).await;
+                (listed, failed) = running(&mut listing) => {
+                    listing = None;
+                    changed.try_later(failed);
+                    *offers = Arc::new(listed);
+                    let tell = if announced { Report::offers } else { Report::ready };
+                    self.report(tell(&peer, &agreement, Arc::clone(offers))).await;
+                    announced = true;
                 }
+                () = changed.settled(), if listing.is_none() => {
+                    listing = start_listing(changed.take(), offers);
+                }
+                () = &mut listening, if announced => {}
+                Some(()) = missed.recv() => changed.mark(EVERYTHING),
                 () = self.health.wants_probe() => self.probe_later(&peer),
             }
         };
@@ -197,24 +215,6 @@ impl Connection {
             process.stop().await;
         }
         end
-    }
-
-    /// Lists what has changed and tells the supervisor.
-    async fn list_and(
-        &self,
-        tell: fn(&Peer, &Arc<Agreement>, Arc<Offers>) -> Report,
-        peer: &Peer,
-        agreement: &Arc<Agreement>,
-        changed: &mut Changed,
-        offers: &mut Arc<Offers>,
-    ) {
-        let kinds = std::mem::take(changed).kinds;
-        let listing = list(peer, agreement, self.config.timeout, kinds, offers);
-        let Some(listed) = self.reins.stop.run_until_cancelled(listing).await else { return };
-        *offers = Arc::new(listed);
-        if !peer.is_closed() {
-            self.report(tell(peer, agreement, Arc::clone(offers))).await;
-        }
     }
 
     fn take_in(&self, peer: &Peer, inbound: Inbound, changed: &mut Changed) {
@@ -301,6 +301,14 @@ impl Connection {
     }
 }
 
+/// The result of what is under way; nothing is under way, nothing comes.
+async fn running<F: Future + Unpin>(under_way: &mut Option<F>) -> F::Output {
+    match under_way {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn exited(process: Option<&mut Process>) {
     match process {
         Some(process) => {
@@ -318,38 +326,4 @@ async fn answers(peer: &Peer) -> bool {
         Era::Modern => "server/discover",
     };
     peer.request(Request::new(method, "", Duration::from_secs(5))).await.is_ok()
-}
-
-/// Doubling waits with some jitter, so that servers do not all come back at once.
-fn back_off(failures: u32, seed: u64) -> Duration {
-    let doubled = BACK_OFF.0 * 2_u32.saturating_pow(failures.saturating_sub(1).min(10));
-    let wait = doubled.min(BACK_OFF.1);
-    let step =
-        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(failures) * 97) >> 32;
-    wait.mul_f64(0.8 + 0.2 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
-}
-
-/// Changes that were told and not listed yet.
-#[derive(Default)]
-struct Changed {
-    kinds: Kinds,
-    since: Option<(tokio::time::Instant, tokio::time::Instant)>,
-}
-
-impl Changed {
-    fn mark(&mut self, kinds: Kinds) {
-        for (marked, new) in self.kinds.iter_mut().zip(kinds) {
-            *marked |= new;
-        }
-        let now = tokio::time::Instant::now();
-        let first = self.since.map_or(now, |(first, _)| first);
-        self.since = Some((first, now));
-    }
-
-    async fn settled(&self) {
-        match self.since {
-            Some((first, last)) => sleep_until((last + GATHER.0).min(first + GATHER.1)).await,
-            None => std::future::pending().await,
-        }
-    }
 }

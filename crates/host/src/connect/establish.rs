@@ -1,6 +1,7 @@
 //! From a server's configuration to a connection that both sides agreed on.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::http::Endpoint;
@@ -10,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::config::{ServerConfig, Transport};
 use crate::connect::Failure;
 use crate::connect::builtin;
-use crate::connect::negotiate::{Attempt, Door, NoAgreement, over_stream};
+use crate::connect::negotiate::{Attempt, Door, NoAgreement, PROBE, over_stream};
 use crate::connect::process::{Launch, Process};
 use crate::connect::stderr::{ErrorLog, log_file};
 use crate::connect::supervisor::Surroundings;
@@ -95,13 +96,16 @@ async fn over_stdio(
 ) -> Result<Live, NotEstablished> {
     let key = config.restart_key();
     let mut attempt = Attempt::first(config.era, around.memory.recall(&key));
+    // One deadline for both processes, if it takes two.
+    let end = Instant::now() + PROBE + around.start_limit;
     loop {
         let file = around.state.as_deref().map(|state| log_file(state, &config.id));
         let log = ErrorLog::kept_in(file);
         let (mut process, stdin, stdout) = Process::start(launch, &log)?;
         let (peer, inbound) = stream::start(stdout, stdin, Limits::default());
         let heard = || !log.is_empty() || peer.stats().noise > 0;
-        let (us, limit) = (&around.introduction, around.start_limit);
+        let us = &around.introduction;
+        let limit = around.start_limit.min(end.saturating_duration_since(Instant::now()));
         match over_stream(&peer, us, attempt, limit, heard).await {
             Ok((agreement, way)) => {
                 around.memory.learn(&key, way);

@@ -74,7 +74,17 @@ pub struct Offers {
 pub struct Tool {
     /// Its name and definition.
     pub item: Item,
-    digest: OnceLock<String>,
+    digest: OnceLock<Arc<str>>,
+    facts: OnceLock<Facts>,
+}
+
+/// What a call needs to know of a definition without reading it again.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Structured results have a schema.
+    pub has_output_schema: bool,
+    /// Some arguments are mirrored in HTTP headers.
+    pub has_mirrored_arguments: bool,
 }
 
 /// The parts of a definition that we look at.
@@ -107,7 +117,7 @@ impl Tool {
     /// A tool as it was listed.
     #[must_use]
     pub const fn new(item: Item) -> Self {
-        Self { item, digest: OnceLock::new() }
+        Self { item, digest: OnceLock::new(), facts: OnceLock::new() }
     }
 
     /// Its name.
@@ -124,8 +134,21 @@ impl Tool {
 
     /// The fingerprint of its definition.
     #[must_use]
-    pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| crate::digest::of([self.item.raw.get().as_bytes()]))
+    pub fn digest(&self) -> &Arc<str> {
+        self.digest.get_or_init(|| crate::digest::of([self.item.raw.get().as_bytes()]).into())
+    }
+
+    /// What a call needs to know of it.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        *self.facts.get_or_init(|| {
+            let definition = self.definition();
+            let schema = definition.input_schema.map(RawValue::get).unwrap_or_default();
+            Facts {
+                has_output_schema: definition.output_schema.is_some(),
+                has_mirrored_arguments: schema.contains("x-mcp-header"),
+            }
+        })
     }
 }
 

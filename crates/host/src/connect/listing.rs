@@ -6,8 +6,12 @@ use std::time::Duration;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::{Bounds, Item, Kind, Listing, fetch};
 use switchboard_wire::{Peer, RequestError};
+use tokio_util::sync::CancellationToken;
 
 use crate::connect::fleet::Offers;
+
+/// How long other lists may take once the tools are there.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Which kinds are to be listed.
 pub(super) type Kinds = [bool; 4];
@@ -15,24 +19,36 @@ pub(super) type Kinds = [bool; 4];
 /// All of them.
 pub(super) const EVERYTHING: Kinds = [true; 4];
 
-/// Lists `kinds` again; the others stay as they were.
+/// Lists `kinds` again; the others stay as they were. Also says which of them failed.
 pub(super) async fn list(
     peer: &Peer,
     agreement: &Agreement,
     timeout: Duration,
     kinds: Kinds,
-    before: &Arc<Offers>,
-) -> Offers {
+    before: Arc<Offers>,
+) -> (Offers, Kinds) {
     let declares_nothing = agreement.capabilities.as_str().trim_matches(['{', '}', ' ']).is_empty();
-    let one = |kind: Kind, wanted: bool| async move {
-        if !wanted {
-            return None;
+    // Tools are what most callers wait for: once they are there, the rest has little time left.
+    let tools_listed = CancellationToken::new();
+    let hurried = kinds.first() == Some(&true);
+    let one = |kind: Kind, wanted: bool| {
+        let tools_listed = tools_listed.clone();
+        async move {
+            let listing = listing_of(peer, agreement, kind, timeout, declares_nothing);
+            match (wanted, kind) {
+                (false, _) => None,
+                (true, Kind::Tools) => {
+                    let listed = listing.await;
+                    tools_listed.cancel();
+                    Some(listed)
+                }
+                (true, _) if !hurried => Some(listing.await),
+                (true, _) => tokio::select! {
+                    listed = listing => Some(listed),
+                    () = after(&tools_listed, GRACE) => Some(Err(RequestError::TimedOut(GRACE))),
+                },
+            }
         }
-        // Who declares nothing at all is asked anyway: some servers forget to.
-        if !declares_nothing && !agreement.can(kind.capability()) {
-            return Some(Ok(Listing::default()));
-        }
-        Some(fetch(peer, kind, timeout, Bounds::default()).await)
     };
     let [tools, resources, templates, prompts] = Kind::ALL;
     let [do_tools, do_resources, do_templates, do_prompts] = kinds;
@@ -42,6 +58,10 @@ pub(super) async fn list(
         one(templates, do_templates),
         one(prompts, do_prompts),
     );
+    let failed = |outcome: &Option<Result<Listing, RequestError>>| {
+        !declares_nothing && matches!(outcome, Some(Err(_)))
+    };
+    let again = [failed(&tools), failed(&resources), failed(&templates), failed(&prompts)];
     let mut faults = Vec::new();
     let quiet = declares_nothing;
     let old_tools: Vec<Item> = before.tools.iter().map(|tool| tool.item.clone()).collect();
@@ -49,7 +69,26 @@ pub(super) async fn list(
     let resources = settle("resources", resources, &before.resources, &mut faults, quiet);
     let templates = settle("resource templates", templates, &before.templates, &mut faults, quiet);
     let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
-    Offers::new(tools, resources, templates, prompts, faults)
+    (Offers::new(tools, resources, templates, prompts, faults), again)
+}
+
+async fn listing_of(
+    peer: &Peer,
+    agreement: &Agreement,
+    kind: Kind,
+    timeout: Duration,
+    declares_nothing: bool,
+) -> Result<Listing, RequestError> {
+    // Who declares nothing at all is asked anyway: some servers forget to.
+    if !declares_nothing && !agreement.can(kind.capability()) {
+        return Ok(Listing::default());
+    }
+    fetch(peer, kind, timeout, Bounds::default()).await
+}
+
+async fn after(event: &CancellationToken, wait: Duration) {
+    event.cancelled().await;
+    tokio::time::sleep(wait).await;
 }
 
 fn settle(

@@ -1,13 +1,17 @@
 //! Step 2: configuration to live connections, published as a [`Fleet`].
 
 mod answers;
+mod back_off;
 mod builtin;
+mod changed;
 mod connection;
 mod establish;
+mod family;
 mod fleet;
 mod health;
 #[cfg(unix)]
 mod keeper;
+mod listening;
 mod listing;
 mod memory;
 mod negotiate;

@@ -12,7 +12,7 @@ use crate::config::{EraSetting, HttpKind};
 use crate::connect::memory::Way;
 
 /// How long a pipe may be silent on the probe before the handshake is tried beside it.
-const PROBE: Duration = Duration::from_secs(3);
+pub(super) const PROBE: Duration = Duration::from_secs(3);
 /// How long a server that has been heard may be silent before it is started again without a probe.
 const STUCK: Duration = Duration::from_secs(10);
 
@@ -113,7 +113,10 @@ async fn race(
         tokio::select! {
             greeted = &mut greeting => return match greeted {
                 Err(_) if peer.is_closed() => Err(NoAgreement::StartAgain),
-                Err(NoAgreement::Final(RequestError::TimedOut(_))) => Err(NoAgreement::StartAgain),
+                // A server that has been heard may be stuck in the probe; a silent one is just silent.
+                Err(NoAgreement::Final(RequestError::TimedOut(_))) if heard() => {
+                    Err(NoAgreement::StartAgain)
+                }
                 Err(error) if !probe_open => Err(error),
                 Err(_) => {
                     handshake::speak_modern(peer, us);

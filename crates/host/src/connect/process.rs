@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use crate::connect::Failure;
+use crate::connect::family::Family;
 use crate::connect::stderr::ErrorLog;
 
 /// Variables of our own environment that a server may have; all others are ours alone.
@@ -56,7 +57,7 @@ pub(crate) struct Launch<'a> {
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    family: Family,
     errors: JoinHandle<()>,
     kept: bool,
 }
@@ -83,63 +84,56 @@ impl Process {
             .envs(&env)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(launch.keeper.is_none());
+            .stderr(Stdio::piped());
         if let Some(cwd) = launch.cwd {
             command.current_dir(cwd);
         }
-        #[cfg(unix)]
-        command.process_group(0);
         let cannot = |error: std::io::Error| {
             Failure::new(format!("cannot start `{}`: {error}", program.display()))
                 .with_hint("check `command` and `cwd` in the configuration")
         };
-        let mut child = command.spawn().map_err(cannot)?;
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        let (family, pipes) = Family::start(command).map_err(cannot)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Failure::new("the operating system gave no pipes to the server"));
         };
         let log = log.clone();
         // Ends with the pipe, and is ended by `stop`.
         let errors = tokio::spawn(async move { log.follow(stderr).await });
-        Ok((Self { child, errors, kept: launch.keeper.is_some() }, stdin, stdout))
+        Ok((Self { family, errors, kept: launch.keeper.is_some() }, stdin, stdout))
     }
 
     /// Waits for the end and says how it came.
     pub(crate) async fn ended(&mut self) -> Option<String> {
-        self.child.wait().await.ok().map(describe)
+        self.family.wait().await.ok().map(describe)
     }
 
     /// Ends the server, whose input has been closed: politely, firmly, for certain.
     pub(crate) async fn stop(&mut self) -> Option<String> {
-        if let Ok(status) = tokio::time::timeout(POLITE, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(POLITE, self.family.wait()).await {
             return status.ok().map(describe);
         }
         if self.kept {
-            // The keeper sees that nobody reads the errors any more, and ends the whole group.
+            // The keeper sees that nobody reads the errors any more, and ends the whole family.
             self.errors.abort();
         } else {
-            self.signal_group();
+            self.family.ask_to_end();
         }
-        if let Ok(status) = tokio::time::timeout(FIRM, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(FIRM, self.family.wait()).await {
             return status.ok().map(describe);
         }
-        self.child.kill().await.ok();
-        self.child.wait().await.ok().map(describe)
+        self.family.kill();
+        self.family.wait().await.ok().map(describe)
     }
+}
 
-    #[cfg(unix)]
-    fn signal_group(&self) {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // The child has not been waited for, so its number is still its own.
-        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-            kill_process_group(pid, Signal::TERM).ok();
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Without its reader the keeper ends the family, also when nobody had time to call `stop`.
+        self.errors.abort();
+        if !self.kept {
+            self.family.kill();
         }
     }
-
-    #[cfg(not(unix))]
-    fn signal_group(&self) {}
 }
 
 /// The environment that a server gets.

@@ -6,7 +6,7 @@ use switchboard_wire::Peer;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalog::ResolvedCall;
-use crate::connect::{Fleet, Instance, Server, Status, Tool};
+use crate::connect::{Fleet, InUse, Instance, Server, Status, Tool};
 use crate::outcome::Outcome;
 use crate::proposed::TargetKind;
 use crate::published::Published;
@@ -15,6 +15,8 @@ use crate::published::Published;
 pub(super) struct Chosen {
     pub(super) instance: Instance,
     pub(super) peer: Peer,
+    /// Counted from here on, so that the next call sees that this one is busier.
+    pub(super) in_use: InUse,
 }
 
 /// The least busy ready connection: of the lease, or of the server as it is by now.
@@ -47,7 +49,8 @@ pub(super) async fn choose(
 
 fn take(server: &Server) -> Option<Chosen> {
     let (instance, peer) = server.least_busy()?;
-    Some(Chosen { instance: instance.clone(), peer: peer.clone() })
+    let in_use = instance.health.enter();
+    Some(Chosen { instance: instance.clone(), peer: peer.clone(), in_use })
 }
 
 /// The server as it is by now, if it still is what the caller was shown.
@@ -59,7 +62,7 @@ fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, 
     };
     if target.kind == TargetKind::Tool
         && server.status == Status::Ready
-        && server.offers.tool(&target.name).map(Tool::digest) != Some(&**call.definition_digest())
+        && server.offers.tool(&target.name).map(Tool::digest) != Some(call.definition_digest())
     {
         let message = format!("`{target}` has changed since it was listed");
         return Err(Outcome::not_sent("definition_changed", message)

@@ -44,11 +44,10 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
         TargetKind::Tool => call.server().offers.tool(&call.target().name),
         TargetKind::Resource | TargetKind::Prompt => None,
     };
-    let Some(tool) = tool else { return Vec::new() };
-    let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
-    if !schema.contains("x-mcp-header") {
+    let Some(tool) = tool.filter(|tool| tool.facts().has_mirrored_arguments) else {
         return Vec::new();
-    }
+    };
+    let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
     let schema = serde_json::from_str(schema).unwrap_or_default();
     let arguments = call.arguments().read().unwrap_or_default();
     // A tool whose marks break the rules was left out when the server was listed.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use memchr::memmem;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use switchboard_wire::{Json, Peer, Request, RequestError};
+use switchboard_wire::{Era, Json, Peer, Request, RequestError};
 
 use crate::execute::message::{Message, Shape};
 use crate::execute::run::Reach;
@@ -41,7 +42,7 @@ pub(super) async fn exchange(
             headers: &message.headers,
         };
         let result = peer.request(request).await?;
-        match next_round(&result, server, message, reach).await? {
+        match next_round(peer, &result, server, message, reach).await? {
             Some(next) => params = next,
             None => return Ok(result),
         }
@@ -51,13 +52,15 @@ pub(super) async fn exchange(
 
 /// The parameters of the next round, if there is to be one.
 async fn next_round(
+    peer: &Peer,
     result: &Json,
     server: &str,
     message: &Message,
     reach: &Reach<'_>,
 ) -> Result<Option<String>, RequestError> {
-    // Nearly all results are final; a look at the text saves decoding them twice.
-    if !memory_has(result, "resultType") {
+    // Only a modern server comes back for more; a look at the bytes saves decoding final results.
+    let modern = peer.stance().revision.era() == Era::Modern;
+    if !modern || memmem::find(result.bytes(), b"resultType").is_none() {
         return Ok(None);
     }
     let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(None) };
@@ -105,13 +108,4 @@ async fn answer_all(
         responses.insert(key, serde_json::from_str(&answer).map_err(unreadable)?);
     }
     Ok(responses)
-}
-
-fn memory_has(result: &Json, word: &str) -> bool {
-    // The member stands near the front or the back, outside of what is large.
-    let text = result.as_str();
-    let edge = 4_096;
-    let front = text.get(..text.floor_char_boundary(edge)).unwrap_or(text);
-    let back = text.get(text.ceil_char_boundary(text.len().saturating_sub(edge))..).unwrap_or(text);
-    front.contains(word) || back.contains(word) || text.contains(r#""input_required""#)
 }

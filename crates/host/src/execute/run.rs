@@ -66,11 +66,10 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
             return outcome;
         }
         let health = &chosen.instance.health;
-        let in_use = health.enter();
         let sending =
             exchange(&chosen.peer, &target.server, &target.name, &message, deadlines, reach);
         let settled = sending.await;
-        drop(in_use);
+        drop(chosen.in_use);
         let error = match settled {
             Ok(result) => {
                 health.succeeded();
@@ -78,12 +77,15 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
             }
             Err(error) => error,
         };
-        if is_ill(&error) {
-            health.failed(&error.to_string());
-        }
-        let pause = match pause_before_retry(call, &error, attempt) {
-            Some(pause) if Instant::now() + pause < end && health.may_retry() => pause,
-            _ => return of_error(target, &error),
+        let pause = pause_before_retry(call, &error, attempt);
+        let in_time =
+            |pause: &Duration| Instant::now().checked_add(*pause).is_some_and(|at| at < end);
+        let Some(pause) = pause.filter(in_time).filter(|_| health.may_retry()) else {
+            // A call counts once, by its last attempt.
+            if is_ill(&error) {
+                health.failed(&error.to_string());
+            }
+            return of_error(target, &error);
         };
         tokio::time::sleep(pause).await;
         attempt += 1;
@@ -107,7 +109,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
     match error {
         RequestError::NotSent(_) => Some(pause),
         // Turned down before it ran: the server says when to come back.
-        RequestError::Http { status: 408 | 425 | 429 | 503, retry_after: Some(after), .. } => {
+        RequestError::Http { status: 408 | 425 | 429, retry_after: Some(after), .. } => {
             wait_of(after)
         }
         RequestError::Unknown(_) | RequestError::TimedOut(_) => may_repeat(call).then_some(pause),

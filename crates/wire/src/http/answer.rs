@@ -102,8 +102,7 @@ fn from_body(shared: &Arc<Shared>, id: u64, body: &Bytes) -> Result<Answered, Re
         }
     } else if let Ok(Message::Response { id: answered, answer }) = envelope::read(body) {
         // An error may come without an id when the server could not read the request.
-        let ours = answered.as_str().parse() == Ok(id);
-        if ours || matches!(answer, Answer::Error(_)) {
+        if answered == Some(id) || matches!(answer, Answer::Error(_)) {
             return Ok(Answered::Here(settled(answer)));
         }
         return Err(RequestError::Protocol("it has another request's id".to_owned()));
@@ -125,10 +124,11 @@ pub(super) async fn refusal(response: Response) -> RequestError {
         Ok(Message::Response { answer: Answer::Error(error), .. }) if is_json => Some(error),
         _ => None,
     };
-    // These statuses mean the same whatever the body says; the others are told by its code.
+    // These statuses mean the same whatever the body says; the others are told by a code that has
+    // a meaning of its own.
     let by_status = matches!(status, 401 | 403 | 408 | 425 | 429 | 300..=399 | 500..);
     match error {
-        Some(error) if !by_status => RequestError::Rpc(error),
+        Some(error) if !by_status && error.proves_not_run() => RequestError::Rpc(error),
         error => {
             let message = match (error, location) {
                 (Some(error), _) => error.to_string(),
@@ -184,6 +184,7 @@ fn kind_of(response: &Response) -> BodyKind {
 }
 
 async fn body_of(mut response: Response, limit_bytes: usize) -> Result<Bytes, RequestError> {
+    let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
     let mut whole = BytesMut::new();
     let mut first: Option<Bytes> = None;
     loop {
@@ -199,6 +200,7 @@ async fn body_of(mut response: Response, limit_bytes: usize) -> Result<Bytes, Re
                     (None, true) => first = Some(chunk),
                     (None, false) => whole.extend_from_slice(&chunk),
                     (Some(before), _) => {
+                        whole.reserve(announced.unwrap_or(0).min(limit_bytes).max(before.len()));
                         whole.extend_from_slice(&before);
                         whole.extend_from_slice(&chunk);
                     }

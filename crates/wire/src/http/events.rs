@@ -7,6 +7,9 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use super::client::failure;
 use crate::error::RequestError;
 
+/// No server makes us wait longer before we come back.
+const LONGEST_RETRY: Duration = Duration::from_secs(600);
+
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
@@ -146,12 +149,26 @@ impl Parser {
             }
             b"retry" => {
                 let millis = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
-                self.retry = millis.map(Duration::from_millis).or(self.retry);
+                let wait =
+                    millis.map(|millis: u64| Duration::from_millis(millis).min(LONGEST_RETRY));
+                self.retry = wait.or(self.retry);
             }
             // Comments have an empty field name; unknown fields are ignored by the standard.
             _ => {}
         }
     }
+}
+
+/// Reads all events of some chunks.
+#[cfg(test)]
+pub(crate) fn events_of<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
+    let mut parser = Parser::default();
+    let mut events = Vec::new();
+    for chunk in chunks {
+        parser.push(Bytes::copy_from_slice(chunk));
+        events.extend(std::iter::from_fn(|| parser.next()));
+    }
+    events
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response};
 use tokio::sync::{Semaphore, mpsc};
@@ -72,6 +73,8 @@ impl HttpLink {
             *self.session() = Session { id: None, handshake: request.params.to_owned() };
         }
         let mut renewed = false;
+        // Shared, so that a second attempt costs no copy.
+        let text = Bytes::from(text);
         loop {
             let known = self.session().id.clone();
             let headers = self.request_headers(shared, request)?;
@@ -107,11 +110,11 @@ impl HttpLink {
     ) -> Result<(), RequestError> {
         let request = Request::new(method, "", shared.limits.connect);
         let headers = self.request_headers(shared, &request)?;
-        let response = self.post(text, headers).await?;
+        let response = self.post(text.into(), headers).await?;
         if response.status().is_success() { Ok(()) } else { Err(answer::refusal(response).await) }
     }
 
-    async fn post(&self, text: String, headers: HeaderMap) -> Result<Response, RequestError> {
+    async fn post(&self, text: Bytes, headers: HeaderMap) -> Result<Response, RequestError> {
         let builder = self.client.post(self.endpoint.url.clone()).headers(headers).body(text);
         send(builder).await
     }

@@ -13,4 +13,6 @@ pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
 
+#[cfg(test)]
+pub(crate) use events::events_of;
 pub(crate) use link::HttpLink;

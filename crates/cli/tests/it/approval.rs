@@ -1,0 +1,75 @@
+//! A project's file was written by others: nothing of it runs before a person agreed to it.
+
+use serde_json::json;
+
+use crate::running::started;
+use crate::switchboard::{Switchboard, fixture};
+
+fn project(switchboard: &Switchboard, more: &[&str]) {
+    let trace = switchboard.text_path("trace");
+    let entry = fixture(&[&["echo", "--trace", &trace], more].concat());
+    switchboard.write("switchboard.json", &json!({"mcpServers": {"echo": entry}}).to_string());
+}
+
+#[test]
+fn nothing_of_a_project_runs_before_it_is_approved() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.path("trace");
+    project(&switchboard, &[]);
+    let call = ["call", "echo", "echo", "text=a"];
+
+    assert_eq!(switchboard.status("echo"), ["needs approval", ""]);
+    let refused = switchboard.run(&call).expect(5);
+    assert!(refused.stderr.contains("`switchboard servers approve echo`"), "{refused:?}");
+    switchboard.run(&["doctor"]).expect(4);
+    switchboard.run(&["tools"]).expect(0);
+    assert!(!trace.exists(), "a server was started without approval");
+
+    let approved = switchboard.run(&["servers", "approve", "echo"]).expect(0);
+    assert!(approved.stderr.contains("echo --trace "), "it does not say what runs: {approved:?}");
+    assert!(!trace.exists(), "approving started the server");
+    assert_eq!(switchboard.run(&call).expect(0).stdout, "a\n");
+    assert_eq!(started(&trace).len(), 1);
+
+    project(&switchboard, &["--tools", "1"]);
+    switchboard.run(&call).expect(5);
+    assert_eq!(started(&trace).len(), 1, "a changed entry ran without approval");
+    switchboard.run(&["servers", "approve", "echo"]).expect(0);
+    switchboard.run(&["call", "echo", "tool_0001", "query=a"]).expect(0);
+    assert_eq!(started(&trace).len(), 2);
+
+    assert_eq!(
+        switchboard.recorded(),
+        [
+            "tool echo/echo: not_sent (not_approved)",
+            "tool echo/echo: ok",
+            "tool echo/echo: not_sent (not_approved)",
+            "tool echo/tool_0001: ok",
+        ]
+    );
+}
+
+#[test]
+fn an_approval_holds_for_one_project_only() {
+    let (mine, other) = (Switchboard::new(), Switchboard::new());
+    project(&mine, &[]);
+    mine.run(&["servers", "approve", "echo"]).expect(0);
+    let entry = std::fs::read_to_string(mine.path("switchboard.json")).unwrap();
+    let elsewhere = other.write("switchboard.json", &entry);
+    // The same home and the same entry, in another folder.
+    let mut command = mine.command(&["call", "echo", "echo", "text=a"]);
+    command.current_dir(elsewhere.parent().unwrap()).env("HOME", elsewhere.parent().unwrap());
+    let ran = crate::running::Running::start(&mut command).finish_within(crate::running::PATIENCE);
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert_eq!(started(&mine.path("trace")), [0_u32; 0]);
+}
+
+#[test]
+fn a_server_that_a_person_adds_to_the_project_is_approved_with_it() {
+    let switchboard = Switchboard::new();
+    let binary = switchboard_testkit::binary();
+    let words = ["servers", "add", "--scope", "project", "mine", "--", binary.to_str().unwrap()];
+    switchboard.run(&[&words[..], &["echo"]].concat()).expect(0);
+    assert!(switchboard.path("switchboard.json").is_file());
+    assert_eq!(switchboard.status("mine"), ["ready", "2026-07-28"]);
+}

@@ -1,0 +1,59 @@
+//! One entry or server that is broken does not hide the others.
+
+use serde_json::json;
+
+use crate::switchboard::{Switchboard, fixture};
+
+#[test]
+fn a_broken_entry_and_a_broken_server_leave_their_siblings_alone() {
+    let switchboard = Switchboard::with(&json!({
+        "misspelt": {"comand": "x"},
+        "both": {"command": "x", "url": "http://127.0.0.1:9/mcp"},
+        "missing": {"command": "no-such-program"},
+        "ends": fixture(&["flaky", "--fault", "exit-at-start"]),
+        "bad-tool": fixture(&["flaky", "--fault", "bad-tool"]),
+        "good": fixture(&["echo"]),
+    }));
+    let servers = switchboard.run(&["servers", "--json"]).expect(0);
+    let listed = servers.json();
+    let states: Vec<[&str; 2]> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| [server["name"].as_str().unwrap(), server["status"].as_str().unwrap()])
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ["bad-tool", "ready"],
+            ["both", "failed"],
+            ["builtin", "ready"],
+            ["ends", "waiting to retry"],
+            ["good", "ready"],
+            ["missing", "waiting to retry"],
+            ["misspelt", "failed"],
+        ]
+    );
+    for part in ["did you mean `command`?", "has both `command` and `url`", "`no-such-program`"] {
+        assert!(servers.stderr.contains(part), "no `{part}` in {}", servers.stderr);
+    }
+    let faults = &listed[0]["faults"];
+    assert_eq!(faults.as_array().map(Vec::len), Some(2), "two entries are bad: {listed}");
+    assert!(switchboard.tools("bad-tool").contains(&"echo".to_owned()));
+
+    let call = switchboard.run(&["call", "good", "echo", "text=still here"]).expect(0);
+    assert_eq!(call.stdout, "still here\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_leaves_the_built_in_server() {
+    let switchboard = Switchboard::new();
+    switchboard.write_config("{\"mcpServers\": {\n");
+    let listed = switchboard.run(&["tools", "--json"]).expect(0);
+    assert_eq!(listed.json().as_array().map(Vec::len), Some(6));
+    assert!(listed.stderr.contains("config.json:"), "{listed:?}");
+    switchboard.run(&["doctor"]).expect(4);
+    // A file that was named is the wish of this very command.
+    let file = switchboard.write("named.json", "{");
+    switchboard.run(&["--config", file.to_str().unwrap(), "tools"]).expect(3);
+}

@@ -1,0 +1,68 @@
+//! `doctor` names what is wrong with each server and what to do about it.
+
+use serde_json::{Value, json};
+use switchboard_testkit::HttpFixture;
+
+use crate::remote_server::free_port;
+use crate::switchboard::{Switchboard, fixture};
+
+#[test]
+fn doctor_names_the_problem_and_the_next_step() {
+    let page = HttpFixture::start(&[
+        "flaky",
+        "--transport",
+        "http",
+        "--fault",
+        "html",
+        "--on",
+        "any",
+        "--times",
+        "always",
+    ]);
+    let well = HttpFixture::start(&["echo", "--transport", "http"]);
+    let switchboard = Switchboard::with(&json!({
+        "not-found": {"command": "no-such-program"},
+        "not-there": {"command": "/nowhere/program"},
+        "ends": {"command": "/bin/sh", "args": ["-c", "echo the key is missing >&2; exit 3"]},
+        "nobody": {"url": format!("http://127.0.0.1:{}/mcp", free_port())},
+        "wrong-path": {"url": format!("{}/elsewhere", well.origin())},
+        "page": {"url": page.url},
+        "broken": {"args": []},
+        "well": fixture(&["echo"]),
+        "off": {"command": "no-such-program", "disabled": true},
+    }));
+    let report = switchboard.run(&["doctor", "--json"]).expect(4).json();
+    let servers = report["servers"].as_array().unwrap();
+    let text = switchboard.run(&["doctor"]).expect(4).stdout;
+    for (name, message, hint) in [
+        ("not-found", "the command `no-such-program` was not found on PATH", "install"),
+        ("not-there", "there is no program `/nowhere/program`", "full path"),
+        ("ends", "the server ended: exit status 3", ""),
+        ("nobody", "refused", "check that the server runs"),
+        ("wrong-path", "404", "path"),
+        ("page", "text/html", "check that an MCP server answers there"),
+        ("broken", "has neither `command` nor `url`", "give a `command`"),
+    ] {
+        let server = servers.iter().find(|server| server["name"] == name).unwrap();
+        assert_eq!(server["well"], false, "{server}");
+        let failure = &server["failure"];
+        let found =
+            |key: &str, part: &str| failure[key].as_str().unwrap_or_default().contains(part);
+        assert!(found("message", message), "no `{message}` in {server}");
+        assert!(failure["hint"].is_string() && found("hint", hint), "no `{hint}` in {server}");
+        assert!(text.contains(&format!("✗ {name}: ")) && text.contains(message), "{text}");
+    }
+    let ends = servers.iter().find(|server| server["name"] == "ends").unwrap();
+    assert_eq!(ends["failure"]["stderr"], json!(["the key is missing"]));
+    assert!(text.contains("| the key is missing"), "{text}");
+    let well: Vec<&Value> = servers.iter().filter(|server| server["well"] == true).collect();
+    let well: Vec<&str> = well.iter().map(|server| server["name"].as_str().unwrap()).collect();
+    assert_eq!(well, ["builtin", "off", "well"]);
+    assert!(text.contains("10 servers, 7 not well"), "{text}");
+
+    switchboard.run(&["doctor", "well"]).expect(0);
+    let logs = switchboard.run(&["servers", "logs", "ends"]).expect(0);
+    assert!(logs.stdout.contains("the key is missing"), "{logs:?}");
+    let near = switchboard.run(&["doctor", "wel"]).expect(2);
+    assert!(near.stderr.contains("did you mean `well`?"), "{near:?}");
+}

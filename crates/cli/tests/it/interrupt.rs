@@ -1,0 +1,59 @@
+//! Ctrl-C gives a call up: the server is told, the record says so, everything ends.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::running::{assert_gone, started, wait_for_text};
+use crate::switchboard::{Switchboard, fixture};
+
+#[test]
+fn an_interrupt_cancels_the_call_at_the_server_in_either_era() {
+    for (era, signal) in [("modern", "INT"), ("legacy", "INT"), ("modern", "TERM")] {
+        let switchboard = Switchboard::new();
+        let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+        let arguments = ["echo", "--era", era, "--journal", &journal, "--trace", &trace];
+        switchboard.configure(&json!({"echo": fixture(&arguments)}));
+        let calling = switchboard.start(&["call", "echo", "slow", "ms=30000"]);
+        wait_for_text(trace.as_ref(), "tools/call");
+        calling.signal(signal);
+        let ended = calling.finish_within(Duration::from_secs(5)).expect(130);
+        assert!(ended.stderr.contains("given up"), "{ended:?}");
+
+        let told = wait_for_text(journal.as_ref(), "\n");
+        assert!(told.starts_with("cancelled "), "{era}: the server was told {told:?}");
+        assert_eq!(switchboard.recorded(), ["tool echo/slow: cancelled (by_caller)"], "{era}");
+        for pid in started(trace.as_ref()) {
+            assert_gone(pid, Duration::from_secs(5));
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_while_servers_start_ends_them() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let arguments = ["flaky", "--fault", "silent-start", "--trace", &trace];
+    switchboard.configure(&json!({"silent": fixture(&arguments)}));
+    let listing = switchboard.start(&["tools"]);
+    wait_for_text(trace.as_ref(), "start");
+    listing.interrupt();
+    listing.finish_within(Duration::from_secs(5)).expect(130);
+    for pid in started(trace.as_ref()) {
+        assert_gone(pid, Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn a_server_that_ignores_the_request_to_end_is_ended_within_five_seconds() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let arguments = ["flaky", "--fault", "ignore-term", "--trace", &trace];
+    switchboard.configure(&json!({"stays": fixture(&arguments)}));
+    let begun = std::time::Instant::now();
+    switchboard.run(&["call", "stays", "echo", "text=a"]).expect(0);
+    assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
+    for pid in started(trace.as_ref()) {
+        assert_gone(pid, Duration::from_secs(5));
+    }
+}

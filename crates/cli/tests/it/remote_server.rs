@@ -1,0 +1,70 @@
+//! Servers that listen on a port: started by a test, waited for, ended with it.
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+use crate::running::{PATIENCE, poll};
+use crate::testenv::{installed, node};
+
+/// A real server that listens on loopback; it is ended when the value is dropped.
+pub(crate) struct RemoteServer {
+    pub(crate) url: String,
+    child: Child,
+}
+
+impl RemoteServer {
+    /// `server-everything` with `streamableHttp` or `sse`.
+    pub(crate) fn everything(transport: &str) -> Self {
+        let [node, script] = node("server-everything");
+        let path = if transport == "sse" { "/sse" } else { "/mcp" };
+        Self::start(path, |port| {
+            let mut command = Command::new(&node);
+            command.args([script.as_str(), transport]).env("PORT", port.to_string());
+            command
+        })
+    }
+
+    /// The `FastMCP` sample with `http` or `sse`.
+    pub(crate) fn fastmcp(transport: &str) -> Self {
+        let path = if transport == "sse" { "/sse" } else { "/mcp" };
+        let (program, script) = (installed("python/bin/fastmcp"), installed("fastmcp_server.py"));
+        Self::start(path, |port| {
+            let mut command = Command::new(&program);
+            command.args(["run", &script, "--transport", transport, "--no-banner"]);
+            command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+            command
+        })
+    }
+
+    fn start(path: &str, command: impl Fn(u16) -> Command) -> Self {
+        let port = free_port();
+        let mut child = command(port)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("an installed server can be started");
+        let listens = poll(PATIENCE, || {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "the server on port {port} ended: {ended:?}");
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        });
+        let server = Self { url: format!("http://127.0.0.1:{port}{path}"), child };
+        assert!(listens.is_some(), "nothing listens at {}", server.url);
+        server
+    }
+}
+
+impl Drop for RemoteServer {
+    fn drop(&mut self) {
+        // Failing to kill means that it has already ended.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// A port that nobody listens on at this moment.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
+    listener.local_addr().unwrap().port()
+}

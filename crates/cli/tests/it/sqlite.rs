@@ -1,0 +1,56 @@
+//! The SQLite server, which only speaks an older SDK: a table is made, filled and read.
+
+use serde_json::json;
+
+use crate::switchboard::Switchboard;
+use crate::testenv;
+
+#[test]
+fn sqlite_makes_fills_and_reads_a_table() {
+    let switchboard = Switchboard::new();
+    switchboard.configure(&json!({"sqlite": testenv::sqlite(&switchboard.path("birds.db"))}));
+    assert_eq!(switchboard.status("sqlite"), ["ready", "2025-11-25"]);
+    assert_eq!(
+        switchboard.tools("sqlite"),
+        [
+            "read_query",
+            "write_query",
+            "create_table",
+            "list_tables",
+            "describe_table",
+            "append_insight"
+        ]
+    );
+    switchboard.check_shown("sqlite", "create_table", "query");
+
+    for (tool, query, expected) in [
+        (
+            "create_table",
+            "CREATE TABLE birds (name TEXT, legs INTEGER)",
+            "Table created successfully\n",
+        ),
+        ("write_query", "INSERT INTO birds VALUES ('crane', 2)", "[{'affected_rows': 1}]\n"),
+        ("read_query", "SELECT name, legs FROM birds", "[{'name': 'crane', 'legs': 2}]\n"),
+    ] {
+        let query = format!("query={query}");
+        assert_eq!(switchboard.run(&["call", "sqlite", tool, &query]).expect(0).stdout, expected);
+    }
+    switchboard
+        .run(&["call", "sqlite", "append_insight", "insight=cranes have two legs"])
+        .expect(0);
+    let prompts = switchboard.json(&["prompts", "--server", "sqlite"]);
+    assert_eq!(prompts[0]["definition"]["name"], "mcp-demo");
+    let unknown = switchboard.run(&["call", "sqlite", "write_querry", "query=x"]).expect(2);
+    assert!(unknown.stderr.contains("did you mean `write_query`"), "{unknown:?}");
+
+    assert_eq!(
+        switchboard.recorded(),
+        [
+            "tool sqlite/create_table: ok",
+            "tool sqlite/write_query: ok",
+            "tool sqlite/read_query: ok",
+            "tool sqlite/append_insight: ok",
+            "tool sqlite/write_querry: not_sent (not_listed)",
+        ]
+    );
+}

@@ -1,0 +1,160 @@
+//! The `switchboard` binary in a home of its own, and the questions that most tests ask it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use switchboard_testkit::Home;
+
+use crate::running::{PATIENCE, Ran, Running};
+
+/// The binary with a home that nobody else uses: configuration, state and the current folder.
+pub(crate) struct Switchboard {
+    home: Home,
+}
+
+impl Switchboard {
+    /// Nothing is configured.
+    pub(crate) fn new() -> Self {
+        let home = Home::new();
+        std::fs::create_dir(home.path().join("work")).unwrap();
+        Self { home }
+    }
+
+    /// These servers are configured in the user's file.
+    pub(crate) fn with(servers: &Value) -> Self {
+        let switchboard = Self::new();
+        switchboard.configure(servers);
+        switchboard
+    }
+
+    pub(crate) fn configure(&self, servers: &Value) {
+        self.write_config(&json!({ "mcpServers": servers }).to_string());
+    }
+
+    pub(crate) fn write_config(&self, text: &str) {
+        self.home.write("own/config.json", text);
+    }
+
+    pub(crate) fn config_text(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("own/config.json")).unwrap_or_default()
+    }
+
+    /// A path in the current folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join("work").join(name)
+    }
+
+    /// The same as text.
+    pub(crate) fn text_path(&self, name: &str) -> String {
+        self.path(name).to_str().expect("temporary folders have plain names").to_owned()
+    }
+
+    pub(crate) fn write(&self, name: &str, contents: &str) -> PathBuf {
+        self.home.write(&format!("work/{name}"), contents)
+    }
+
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
+        command.args(words);
+        self.surround(&mut command);
+        command
+    }
+
+    /// The same in a terminal of its own: standard output shows what a person would see.
+    pub(crate) fn in_terminal(&self, words: &[&str]) -> Running {
+        let quoted = [&[env!("CARGO_BIN_EXE_switchboard")], words].concat();
+        let quoted: Vec<String> =
+            quoted.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        let mut command = Command::new("script");
+        command.args(["-qec", &quoted.join(" "), "/dev/null"]).env("SHELL", "/bin/sh");
+        self.surround(&mut command);
+        Running::start(&mut command)
+    }
+
+    fn surround(&self, command: &mut Command) {
+        command
+            .current_dir(self.home.path().join("work"))
+            .env("SWITCHBOARD_HOME", self.home.path().join("own"))
+            // The search for a project's file ends at home.
+            .env("HOME", self.home.path())
+            .env_remove("NO_COLOR");
+    }
+
+    pub(crate) fn start(&self, words: &[&str]) -> Running {
+        Running::start(&mut self.command(words))
+    }
+
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
+        self.run_with_input(words, "")
+    }
+
+    pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+        let mut running = self.start(words);
+        running.say(input);
+        running.close_input();
+        running.finish_within(PATIENCE)
+    }
+
+    /// What a command prints with `--json` when all is well.
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
+        self.run(&[words, &["--json"]].concat()).expect(0).json()
+    }
+
+    /// The names of a server's tools, in the server's order.
+    pub(crate) fn tools(&self, server: &str) -> Vec<String> {
+        let listed = self.json(&["tools", "list", "--server", server]);
+        let tools = listed.as_array().unwrap().iter();
+        let own = tools.filter(|tool| tool["server"] == server);
+        own.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Fails unless `tools show` tells a person of this property and of the name for models.
+    pub(crate) fn check_shown(&self, server: &str, tool: &str, property: &str) {
+        let text = self.run(&["tools", "show", server, tool]).expect(0).stdout;
+        assert!(text.starts_with(&format!("{tool} on {server}\n")), "{text}");
+        for part in
+            [format!("    \"{property}\": {{"), format!("name for models: {server}__{tool}")]
+        {
+            assert!(text.contains(&part), "no `{part}` in {text}");
+        }
+    }
+
+    /// The state of a server and the revision that was agreed on with it.
+    pub(crate) fn status(&self, server: &str) -> [String; 2] {
+        let servers = self.json(&["servers"]);
+        let all = servers.as_array().unwrap();
+        let found = all.iter().find(|shown| shown["name"] == server);
+        let found = found.unwrap_or_else(|| panic!("no `{server}` in {servers}"));
+        ["status", "revision"].map(|key| found[key].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What a call gives to programs, whatever its outcome.
+    pub(crate) fn call(&self, words: &[&str], code: i32) -> Value {
+        self.run(&[&["call"], words, &["--json"]].concat()).expect(code).json()
+    }
+
+    /// Every recorded call as `kind server/target: outcome` with the reason in brackets, the
+    /// oldest first.
+    pub(crate) fn recorded(&self) -> Vec<String> {
+        let calls = self.json(&["calls", "--limit", "100"]);
+        let text = |call: &Value, key: &str| call[key].as_str().unwrap_or("none").to_owned();
+        let shown = calls.as_array().unwrap().iter().rev().map(|call| {
+            let [kind, server, target, outcome, reason] =
+                ["kind", "server", "target", "outcome", "reason"].map(|key| text(call, key));
+            let reason = if reason == "none" { String::new() } else { format!(" ({reason})") };
+            format!("{kind} {server}/{target}: {outcome}{reason}")
+        });
+        shown.collect()
+    }
+}
+
+/// The entry of a fixture server that is started by its command.
+pub(crate) fn fixture(arguments: &[&str]) -> Value {
+    json!({"command": switchboard_testkit::binary(), "args": arguments})
+}
+
+/// The text of the first content item of a call's result.
+pub(crate) fn text_of(call: &Value) -> &str {
+    call["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {call}"))
+}
