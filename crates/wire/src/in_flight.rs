@@ -1,9 +1,11 @@
-//! Requests that wait for their answer, by id, and those that nobody waits for any more.
+//! Requests that wait for their answer, by id, with their deadlines; and those that were given up.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::envelope::Answer;
 use crate::error::{CloseReason, RequestError};
@@ -18,6 +20,8 @@ pub(crate) type Settled = Result<Json, RequestError>;
 #[derive(Default)]
 pub(crate) struct InFlight {
     state: Mutex<State>,
+    /// Wakes whoever watches the deadlines.
+    earlier: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -25,11 +29,24 @@ struct State {
     waiting: HashMap<u64, Waiting>,
     abandoned: VecDeque<(u64, u64)>,
     closed: Option<CloseReason>,
+    /// When the deadlines are looked at next.
+    next_look: Option<Instant>,
 }
 
 pub(crate) struct Waiting {
     pub(crate) settle: oneshot::Sender<Settled>,
     pub(crate) progress: Option<mpsc::Sender<Json>>,
+    pub(crate) clock: Clock,
+    /// A number of the caller's choice, kept for a late answer.
+    pub(crate) tag: u64,
+}
+
+/// The two deadlines of one request.
+pub(crate) struct Clock {
+    started: Instant,
+    idle: Duration,
+    end: Instant,
+    expires: Instant,
 }
 
 /// Whom an answer belonged to.
@@ -42,6 +59,14 @@ pub(crate) enum Belongs {
     Nobody,
 }
 
+impl Clock {
+    pub(crate) fn start(idle: Duration, total: Duration) -> Self {
+        let started = Instant::now();
+        let end = started + total;
+        Self { started, idle, end, expires: end.min(started + idle) }
+    }
+}
+
 impl InFlight {
     /// Enters a request.
     pub(crate) fn enter(&self, id: u64, waiting: Waiting) -> Result<(), CloseReason> {
@@ -49,7 +74,17 @@ impl InFlight {
         if let Some(reason) = &state.closed {
             return Err(reason.clone());
         }
+        let expires = waiting.clock.expires;
         state.waiting.insert(id, waiting);
+        // Most requests wait as long as those before them, so nobody has to be woken.
+        let is_earlier = state.next_look.is_none_or(|next| expires < next);
+        if is_earlier {
+            state.next_look = Some(expires);
+        }
+        drop(state);
+        if is_earlier {
+            self.earlier.notify_one();
+        }
         Ok(())
     }
 
@@ -59,7 +94,7 @@ impl InFlight {
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
             // The one who waited may have gone at this very moment; then nobody needs it.
-            _ = waiting.settle.send(settled);
+            waiting.settle.send(settled).ok();
             return (Belongs::Waiting, None);
         }
         let at = state.abandoned.iter().position(|(abandoned, _)| *abandoned == id);
@@ -76,13 +111,10 @@ impl InFlight {
     }
 
     /// Takes request `id` out and remembers it for a late answer.
-    pub(crate) fn abandon(&self, id: u64, tag: u64) {
+    pub(crate) fn abandon(&self, id: u64) {
         let mut state = self.state();
-        if state.waiting.remove(&id).is_some() {
-            if state.abandoned.len() >= REMEMBERED {
-                state.abandoned.pop_front();
-            }
-            state.abandoned.push_back((id, tag));
+        if let Some(waiting) = state.waiting.remove(&id) {
+            state.remember(id, waiting.tag);
         }
     }
 
@@ -91,9 +123,17 @@ impl InFlight {
         self.state().waiting.contains_key(&id)
     }
 
-    /// The way for progress of request `id`, if it wants any.
-    pub(crate) fn progress_of(&self, id: u64) -> Option<mpsc::Sender<Json>> {
-        self.state().waiting.get(&id).and_then(|waiting| waiting.progress.clone())
+    /// Passes on progress of request `id`, which makes its wait start again; says if it wanted any.
+    pub(crate) fn report(&self, id: u64, report: &Json) -> bool {
+        let mut state = self.state();
+        let Some(Waiting { progress: Some(progress), clock, .. }) = state.waiting.get_mut(&id)
+        else {
+            return false;
+        };
+        // A watcher that does not keep up misses reports, never the result.
+        progress.try_send(report.clone()).ok();
+        clock.expires = (Instant::now() + clock.idle).min(clock.end);
+        true
     }
 
     /// Closes the table: everyone who waits is let go and told why by dropping their sender.
@@ -117,8 +157,48 @@ impl InFlight {
         self.state().waiting.len()
     }
 
+    /// What tells that a deadline is nearer than the last look promised.
+    pub(crate) fn earlier(&self) -> Arc<Notify> {
+        Arc::clone(&self.earlier)
+    }
+
+    /// Settles all requests whose time is over; says when to look again.
+    pub(crate) fn expire(&self) -> Option<Instant> {
+        let mut state = self.state();
+        let now = Instant::now();
+        let over = |waiting: &Waiting| waiting.clock.expires <= now;
+        let ids: Vec<u64> =
+            state.waiting.iter().filter(|(_, one)| over(one)).map(|(id, _)| *id).collect();
+        for id in ids {
+            if let Some(waiting) = state.waiting.remove(&id) {
+                state.remember(id, waiting.tag);
+                let waited = now.duration_since(waiting.clock.started).as_millis();
+                let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(u64::MAX));
+                waiting.settle.send(Err(RequestError::TimedOut(waited))).ok();
+            }
+        }
+        state.next_look = state.waiting.values().map(|waiting| waiting.clock.expires).min();
+        state.next_look
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn remember(&mut self, id: u64, tag: u64) {
+        if self.abandoned.len() >= REMEMBERED {
+            self.abandoned.pop_front();
+        }
+        self.abandoned.push_back((id, tag));
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        // Whoever watches the deadlines sees that there is nothing left to watch.
+        self.earlier.notify_one();
     }
 }
 

@@ -22,6 +22,7 @@ pub mod stream;
 
 #[cfg(test)]
 mod corpus_tests;
+mod deadlines;
 mod framing;
 mod in_flight;
 mod outbox;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::deadlines;
 use crate::envelope::{self, Message, NotAMessage};
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
@@ -127,7 +128,9 @@ impl Peer {
             stance: Mutex::new(Arc::new(stance)),
             inbound,
         };
-        (Self { shared: Arc::new(shared) }, queue)
+        let shared = Arc::new(shared);
+        tokio::spawn(deadlines::watch(Arc::downgrade(&shared)));
+        (Self { shared }, queue)
     }
 
     /// Sets the revision that is spoken from here on.
@@ -313,14 +316,7 @@ impl Shared {
             token: u64,
         }
         let Ok(Token { token }) = params.read() else { return false };
-        match self.in_flight.progress_of(token) {
-            // A full queue already says that there is progress.
-            Some(progress) => {
-                _ = progress.try_send(params.clone());
-                true
-            }
-            None => false,
-        }
+        self.in_flight.report(token, params)
     }
 
     fn hand_over(&self, inbound: Inbound) -> bool {

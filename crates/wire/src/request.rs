@@ -4,18 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
 
 use crate::envelope;
 use crate::error::RequestError;
-use crate::in_flight::{Settled, Waiting};
+use crate::in_flight::{Clock, Settled, Waiting};
 use crate::json::Json;
 use crate::outbox::{NotTaken, Progress};
 use crate::peer::{Link, Peer};
 use crate::revision::Era;
-
-/// Progress reports of one request that wait to be read; more than these are dropped.
-const PROGRESS_QUEUE: usize = 64;
 
 /// A request to make.
 #[derive(Clone, Debug)]
@@ -66,48 +62,30 @@ impl Peer {
         let shared = &*self.shared;
         let id = shared.next_id();
         let (settle, mut answer) = oneshot::channel();
-        let (progress, mut reports) = match &request.progress {
-            Some(_) => {
-                let (progress, reports) = mpsc::channel(PROGRESS_QUEUE);
-                (Some(progress), Some(reports))
-            }
-            None => (None, None),
+        let waiting = Waiting {
+            settle,
+            progress: request.progress.clone(),
+            clock: Clock::start(request.idle, request.total),
+            tag: request.tag,
         };
-        shared
-            .in_flight
-            .enter(id, Waiting { settle, progress })
-            .map_err(|reason| RequestError::NotSent(reason.0))?;
+        shared.in_flight.enter(id, waiting).map_err(|reason| RequestError::NotSent(reason.0))?;
         let open = OpenRequest::new(self, id, &request);
-        let clock = Clock::start(request.idle, request.total);
-
         let settled = {
             let deliver = open.deliver(&request);
-            let expiry = sleep_until(clock.next());
-            tokio::pin!(deliver, expiry);
-            let mut delivered = false;
-            loop {
-                tokio::select! {
-                    biased;
-                    answered = &mut answer => break answered.ok().map(By::Table),
-                    outcome = &mut deliver, if !delivered => match outcome {
-                        Ok(Delivered::Answered(result)) => break Some(By::Delivery(Ok(result))),
-                        Ok(Delivered::Elsewhere) => delivered = true,
-                        Err(error) => break Some(By::Delivery(Err(error))),
-                    },
-                    report = next_report(&mut reports) => {
-                        expiry.as_mut().reset(clock.next());
-                        forward(&request, report);
-                    }
-                    () = &mut expiry => break Some(By::Clock(clock.waited())),
-                }
+            tokio::pin!(deliver);
+            // Whichever comes first: the delivery may bring the answer itself.
+            let delivered = tokio::select! {
+                biased;
+                answered = &mut answer => Err(answered.ok()),
+                delivered = &mut deliver => Ok(delivered),
+            };
+            match delivered {
+                Ok(Ok(Delivered::Elsewhere)) => answer.await.ok().map(By::Table),
+                Ok(Ok(Delivered::Answered(result))) => Some(By::Delivery(Ok(result))),
+                Ok(Err(error)) => Some(By::Delivery(Err(error))),
+                Err(answered) => answered.map(By::Table),
             }
         };
-        // Reports that came before the answer are told before it.
-        if let Some(reports) = &mut reports {
-            while let Ok(report) = reports.try_recv() {
-                forward(&request, report);
-            }
-        }
         open.finish(settled)
     }
 }
@@ -116,7 +94,6 @@ impl Peer {
 struct OpenRequest<'p> {
     peer: &'p Peer,
     id: u64,
-    tag: u64,
     number: AtomicU64,
     tells_when_dropped: bool,
     done: bool,
@@ -136,8 +113,6 @@ enum By {
     Table(Settled),
     /// The delivery itself brought the answer, or failed.
     Delivery(Settled),
-    /// The time is over.
-    Clock(Duration),
 }
 
 impl<'p> OpenRequest<'p> {
@@ -145,7 +120,7 @@ impl<'p> OpenRequest<'p> {
         // A handshake cannot be cancelled by the protocol's rules.
         let tells_when_dropped = !matches!(request.method, "initialize" | "server/discover");
         let number = AtomicU64::new(u64::MAX);
-        Self { peer, id, tag: request.tag, number, tells_when_dropped, done: false }
+        Self { peer, id, number, tells_when_dropped, done: false }
     }
 
     async fn deliver(&self, request: &Request<'_>) -> Result<Delivered, RequestError> {
@@ -197,6 +172,7 @@ impl<'p> OpenRequest<'p> {
                 self.done = true;
                 Err(self.lost())
             }
+            Some(By::Table(Err(RequestError::TimedOut(waited)))) => Err(self.timed_out(waited)),
             Some(By::Table(settled)) => {
                 self.done = true;
                 settled
@@ -206,7 +182,6 @@ impl<'p> OpenRequest<'p> {
                 self.peer.shared.in_flight.forget(self.id);
                 settled
             }
-            Some(By::Clock(waited)) => Err(self.timed_out(waited)),
         }
     }
 
@@ -237,7 +212,7 @@ impl Drop for OpenRequest<'_> {
                 shared.in_flight.forget(self.id);
                 return;
             }
-            Link::Stream(_) | Link::Http(_) => shared.in_flight.abandon(self.id, self.tag),
+            Link::Stream(_) | Link::Http(_) => shared.in_flight.abandon(self.id),
         }
         if !self.tells_when_dropped || self.peer.is_closed() {
             return;
@@ -260,47 +235,6 @@ impl Drop for OpenRequest<'_> {
                 }
             }
         }
-    }
-}
-
-/// The two deadlines of one request.
-struct Clock {
-    started: Instant,
-    idle: Duration,
-    end: Instant,
-}
-
-impl Clock {
-    fn start(idle: Duration, total: Duration) -> Self {
-        let started = Instant::now();
-        Self { started, idle, end: started + total }
-    }
-
-    /// When to give up, if nothing is heard from here on.
-    fn next(&self) -> Instant {
-        (Instant::now() + self.idle).min(self.end)
-    }
-
-    fn waited(&self) -> Duration {
-        let waited = self.started.elapsed();
-        Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX))
-    }
-}
-
-async fn next_report(reports: &mut Option<mpsc::Receiver<Json>>) -> Json {
-    match reports {
-        Some(reports) => match reports.recv().await {
-            Some(report) => report,
-            None => std::future::pending().await,
-        },
-        None => std::future::pending().await,
-    }
-}
-
-fn forward(request: &Request<'_>, report: Json) {
-    if let Some(progress) = &request.progress {
-        // A watcher that does not keep up misses reports, never the result.
-        _ = progress.try_send(report);
     }
 }
 

@@ -1,11 +1,15 @@
 //! Everything that the servers of one moment offer, with names for models and a search index.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::catalog::name::Names;
 use crate::catalog::search::{Document, Index, Parameter};
+use crate::catalog::search_build::Builder;
 use crate::connect::{Fleet, Server, Status, Tool};
 
 /// All offers of one fleet. Never changed; names and index are worked out when first needed.
@@ -93,49 +97,46 @@ impl Catalog {
 
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
-            let pieces: Vec<Piece<'_>> = self.tools().map(Piece::of).collect();
-            let parameters: Vec<Vec<Parameter<'_>>> =
-                pieces.iter().map(Piece::parameters).collect();
-            Index::build(pieces.iter().zip(&parameters).map(|(piece, parameters)| Document {
-                server: piece.entry.server.id.as_str(),
-                name: piece.entry.tool.name(),
-                title: piece.title.as_deref(),
-                description: piece.description.as_deref(),
-                parameters,
-            }))
+            // Tool by tool: nothing of a definition is kept but its words.
+            let mut builder = Builder::default();
+            for entry in self.tools() {
+                add(&mut builder, entry);
+            }
+            builder.finish()
         })
     }
 }
 
-/// What the index needs to see of a tool.
-struct Piece<'a> {
-    entry: Entry<'a>,
-    title: Option<String>,
-    description: Option<String>,
-    schema: Value,
-}
-
-impl<'a> Piece<'a> {
-    fn of(entry: Entry<'a>) -> Self {
-        let definition = entry.tool.definition();
-        let schema = definition.input_schema.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        Self {
-            entry,
-            title: definition.title,
-            description: definition.description,
-            schema: schema.unwrap_or(Value::Null),
-        }
+fn add(builder: &mut Builder, entry: Entry<'_>) {
+    #[derive(Default, Deserialize)]
+    struct Schema<'a> {
+        #[serde(borrow, default)]
+        properties: BTreeMap<Cow<'a, str>, &'a RawValue>,
     }
-
-    fn parameters(&self) -> Vec<Parameter<'_>> {
-        let properties = self.schema.get("properties").and_then(Value::as_object);
-        properties
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| Parameter {
-                name,
-                description: schema.get("description").and_then(Value::as_str),
-            })
-            .collect()
+    #[derive(Default, Deserialize)]
+    struct Property<'a> {
+        #[serde(borrow)]
+        description: Option<Cow<'a, str>>,
     }
+    let definition = entry.tool.definition();
+    let schema: Schema<'_> = definition
+        .input_schema
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    let described: Vec<(&str, Property<'_>)> = schema
+        .properties
+        .iter()
+        .map(|(name, raw)| (&**name, serde_json::from_str(raw.get()).unwrap_or_default()))
+        .collect();
+    let parameters: Vec<Parameter<'_>> = described
+        .iter()
+        .map(|(name, property)| Parameter { name, description: property.description.as_deref() })
+        .collect();
+    builder.add(&Document {
+        server: entry.server.id.as_str(),
+        name: entry.tool.name(),
+        title: definition.title.as_deref(),
+        description: definition.description.as_deref(),
+        parameters: &parameters,
+    });
 }

@@ -1,5 +1,6 @@
 //! A request that may come back for more input before it has a result.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use memchr::memmem;
@@ -29,7 +30,7 @@ pub(super) async fn exchange(
     deadlines: Deadlines,
     reach: &Reach<'_>,
 ) -> Result<Json, RequestError> {
-    let mut params = message.params.clone();
+    let mut params = Cow::Borrowed(message.params.as_str());
     for _ in 0..=ROUNDS {
         let request = Request {
             method: message.method,
@@ -43,7 +44,7 @@ pub(super) async fn exchange(
         };
         let result = peer.request(request).await?;
         match next_round(peer, &result, server, message, reach).await? {
-            Some(next) => params = next,
+            Some(next) => params = Cow::Owned(next),
             None => return Ok(result),
         }
     }

@@ -76,6 +76,7 @@ struct Live {
     opened: Opened,
     results: Arc<Path>,
     result_limit: usize,
+    durability: Durability,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -86,6 +87,7 @@ pub(super) struct Link {
     pub(super) shared: Arc<Shared>,
     pub(super) results: Arc<Path>,
     pub(super) result_limit: usize,
+    pub(super) durability: Durability,
 }
 
 impl Ledger {
@@ -119,6 +121,7 @@ impl Ledger {
             opened,
             results: folder_of(path).join("results").into(),
             result_limit: options.result_limit.max(2),
+            durability: options.durability,
             thread: Mutex::new(Some(thread)),
         }))))
     }
@@ -242,6 +245,7 @@ impl Ledger {
             shared: Arc::clone(&live.shared),
             results: Arc::clone(&live.results),
             result_limit: live.result_limit,
+            durability: live.durability,
         }
     }
 }

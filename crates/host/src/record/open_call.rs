@@ -114,11 +114,10 @@ impl OpenCall {
     fn close_large(&self, link: Link, mut row: CloseRow, waiter: Waiter) {
         let (id, details) = (self.id, self.details());
         tokio::task::spawn_blocking(move || {
-            row.result = row
-                .outcome
-                .result
-                .as_ref()
-                .map(|text| StoredResult::spill(text, link.result_limit, &link.results, id));
+            row.result = row.outcome.result.as_ref().map(|text| {
+                let Link { result_limit, results, durability, .. } = &link;
+                StoredResult::spill(text, *result_limit, results, id, *durability)
+            });
             let news = News::Close(details, Box::new(row));
             let change = Change { id, news, waiter: Some(waiter), landed: false };
             link.shared.queue.force(Message::Change(Box::new(change)));

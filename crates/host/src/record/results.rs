@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::call_id::CallId;
+use super::ledger::Durability;
 use crate::format::shorten;
 
 /// A result as it is kept.
@@ -40,9 +41,15 @@ impl StoredResult {
     ///
     /// If the file cannot be written the ends are kept all the same: a call that ran needs its
     /// outcome more than its result.
-    pub(super) fn spill(text: &Bytes, limit: usize, folder: &Path, id: CallId) -> Self {
+    pub(super) fn spill(
+        text: &Bytes,
+        limit: usize,
+        folder: &Path,
+        id: CallId,
+        durability: Durability,
+    ) -> Self {
         let (head, tail) = ends(text, limit);
-        let file = write_file(text, folder, id).ok();
+        let file = write_file(text, folder, id, durability).ok();
         Self::Cut { head, tail, total: text.len() as u64, file }
     }
 }
@@ -55,14 +62,21 @@ fn ends(text: &Bytes, limit: usize) -> (Bytes, Bytes) {
     (text.slice(..half), text.slice(text.len() - half..))
 }
 
-fn write_file(text: &Bytes, folder: &Path, id: CallId) -> std::io::Result<PathBuf> {
+fn write_file(
+    text: &Bytes,
+    folder: &Path,
+    id: CallId,
+    durability: Durability,
+) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix(&format!("call-{id}-"))
         .suffix(".json")
         .tempfile_in(folder)?;
     file.write_all(text)?;
-    file.as_file().sync_data()?;
+    if durability == Durability::Power {
+        file.as_file().sync_data()?;
+    }
     let (_, path) = file.keep().map_err(|error| error.error)?;
     Ok(path)
 }
