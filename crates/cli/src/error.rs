@@ -49,10 +49,8 @@ impl From<ConfigError> for CliError {
 
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
-        let hint = match &error {
-            StartError::Ledger(error) => error.hint().map(str::to_owned),
-            StartError::Http(_) => None,
-        };
+        let StartError::Ledger(ledger) = &error;
+        let hint = ledger.hint().map(str::to_owned);
         Self { message: error.to_string(), hint, code: exit_code::TROUBLE }
     }
 }

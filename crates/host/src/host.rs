@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use switchboard_wire::Limits;
 use switchboard_wire::handshake::Introduction;
-use switchboard_wire::http;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -74,9 +72,6 @@ pub enum StartError {
     /// The ledger cannot be used.
     #[error("calls cannot be recorded: {0}")]
     Ledger(#[from] LedgerError),
-    /// There is no HTTP client.
-    #[error("{0}")]
-    Http(#[from] switchboard_wire::RequestError),
 }
 
 /// The engine. Clones are handles on the same one.
@@ -104,7 +99,7 @@ impl Host {
     /// Reads the configuration and starts the servers; does not wait for them.
     ///
     /// # Errors
-    /// When calls could not be recorded or no HTTP client can be made.
+    /// When calls could not be recorded.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let Options { places, environment, reviewer, answers, .. } = options;
         let (state, user_file) = (places.state.clone(), places.user.clone());
@@ -122,7 +117,6 @@ impl Host {
         let (tasks, events) = (Tasks::default(), Events::default());
         let (late, mut late_answers) = mpsc::channel(64);
         let parts = Parts {
-            client: http::client(&Limits::default())?,
             introduction: introduction(answers.as_ref()),
             answers: Arc::clone(&answers),
             keeper: options.keeper,

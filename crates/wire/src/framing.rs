@@ -3,7 +3,8 @@
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-const READ_BYTES: usize = 64 << 10;
+/// How much is read at once: little to begin with, more while the server fills it.
+const READ_BYTES: (usize, usize) = (8 << 10, 256 << 10);
 
 /// Splits what a server writes into lines.
 pub(crate) struct LineReader<R> {
@@ -13,6 +14,7 @@ pub(crate) struct LineReader<R> {
     searched: usize,
     limit_bytes: usize,
     at_start: bool,
+    read_bytes: usize,
 }
 
 /// What came next.
@@ -30,7 +32,9 @@ pub(crate) enum Line {
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(from: R, limit_bytes: usize) -> Self {
-        Self { from, buffer: BytesMut::new(), searched: 0, limit_bytes, at_start: true }
+        let buffer = BytesMut::new();
+        let read_bytes = READ_BYTES.0;
+        Self { from, buffer, searched: 0, limit_bytes, at_start: true, read_bytes }
     }
 
     /// The next line. Cancel safe: bytes that were read stay in the buffer.
@@ -42,8 +46,14 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if self.buffer.len() > self.limit_bytes {
                 return Ok(Line::TooLong);
             }
-            self.buffer.reserve(READ_BYTES);
-            if self.from.read_buf(&mut self.buffer).await? == 0 {
+            self.buffer.reserve(self.read_bytes);
+            let count = self.from.read_buf(&mut self.buffer).await?;
+            self.read_bytes = match count {
+                _ if count >= self.read_bytes => (self.read_bytes * 4).min(READ_BYTES.1),
+                _ if count < self.read_bytes / 8 => (self.read_bytes / 2).max(READ_BYTES.0),
+                _ => self.read_bytes,
+            };
+            if count == 0 {
                 let rest = self.buffer.split().freeze();
                 self.searched = 0;
                 let rest = trimmed(rest);

@@ -87,6 +87,13 @@ fn describe(text: &mut String, server: &Server) {
             offers.prompts.len()
         );
     }
+    if server.noise() > 0 {
+        _ = writeln!(
+            text,
+            "    wrote {} lines to its output that are not messages",
+            server.noise()
+        );
+    }
     for fault in &server.offers.faults {
         _ = writeln!(text, "    left out: {}", line(fault));
     }
@@ -119,5 +126,6 @@ fn as_json(server: &Server) -> Value {
         "revision": server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
         "failure": server.status.failure(),
         "faults": server.offers.faults,
+        "noise_lines": server.noise(),
     })
 }

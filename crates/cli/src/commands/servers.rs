@@ -30,6 +30,7 @@ struct Shown<'a> {
     failure: Option<&'a Failure>,
     retry_in_seconds: Option<u64>,
     faults: &'a [String],
+    noise_lines: u64,
     source: Option<String>,
 }
 
@@ -179,6 +180,7 @@ fn as_json(server: &Server) -> Shown<'_> {
         failure: server.status.failure(),
         retry_in_seconds: retry,
         faults: &server.offers.faults,
+        noise_lines: server.noise(),
         source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
     }
 }

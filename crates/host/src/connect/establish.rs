@@ -62,8 +62,9 @@ pub(super) async fn establish(
         Transport::Http { urls, headers, kind } => {
             let url = urls.get(number % urls.len().max(1)).map_or("", String::as_str);
             let endpoint = Endpoint::new(url, headers).map_err(|error| refused(url, &error))?;
+            let client = around.client().map_err(|error| refused(url, &error))?;
             let door = Door {
-                client: &around.client,
+                client: &client,
                 endpoint: &endpoint,
                 kind: *kind,
                 era: config.era,

@@ -220,6 +220,13 @@ impl Offers {
 }
 
 impl Server {
+    /// Lines on its output that are not messages, on the connections of this moment.
+    #[must_use]
+    pub fn noise(&self) -> u64 {
+        let peers = self.instances.iter().filter_map(|instance| instance.peer.as_ref());
+        peers.map(|peer| peer.stats().noise).sum()
+    }
+
     /// The ready instance with the fewest calls under way.
     #[must_use]
     pub fn least_busy(&self) -> Option<(&Instance, &Peer)> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use switchboard_wire::Json;
 use switchboard_wire::handshake::{Agreement, Introduction};
-use switchboard_wire::http::HttpClient;
+use switchboard_wire::http::{self, HttpClient};
+use switchboard_wire::{Json, Limits, RequestError};
 use tokio::sync::mpsc;
 
 use crate::config::{Config, ServerConfig, Transport};
@@ -23,7 +23,7 @@ use crate::tasks::Tasks;
 
 /// What all connections share.
 pub struct Surroundings {
-    pub(super) client: HttpClient,
+    client: OnceLock<HttpClient>,
     pub(super) introduction: Introduction,
     pub(super) answers: Arc<dyn Answers>,
     pub(super) keeper: Option<Vec<String>>,
@@ -37,10 +37,20 @@ pub struct Surroundings {
     pub(super) events: Events,
 }
 
+impl Surroundings {
+    /// The client that all HTTP servers share, made when the first of them needs it: that reads the
+    /// system's certificates, which a host without such servers can do without.
+    pub(super) fn client(&self) -> Result<HttpClient, RequestError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let made = http::client(&Limits::default())?;
+        Ok(self.client.get_or_init(|| made).clone())
+    }
+}
+
 /// What [`Surroundings`] are made of.
 pub struct Parts {
-    /// The client for all HTTP servers.
-    pub client: HttpClient,
     /// How we introduce ourselves.
     pub introduction: Introduction,
     /// Who answers what servers ask.
@@ -66,7 +76,7 @@ pub struct Parts {
 impl From<Parts> for Surroundings {
     fn from(parts: Parts) -> Self {
         Self {
-            client: parts.client,
+            client: OnceLock::new(),
             introduction: parts.introduction,
             answers: parts.answers,
             keeper: parts.keeper,
