@@ -1,0 +1,111 @@
+//! A host in a process of its own, to be killed or counted: this test binary again.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use switchboard_host::Host;
+use switchboard_host::connect::{Command as Order, Status};
+
+use crate::processes::{files_of, zombies_of};
+use crate::stage::{SERVER, Stage, eventually, id, options};
+
+const HOME: &str = "FAULT_HOST_HOME";
+const RESTARTS: &str = "FAULT_HOST_RESTARTS";
+
+/// A running host, ended at the latest when the value is dropped.
+pub(crate) struct AnotherProcess {
+    child: Child,
+    said: BufReader<std::process::ChildStdout>,
+}
+
+impl AnotherProcess {
+    /// Starts a host with the servers of `stage`, and restarts [`SERVER`] so many times.
+    pub(crate) fn start(stage: &Stage, restarts: usize) -> Self {
+        stage.write_config();
+        let name = concat!(module_path!(), "::the_other_process");
+        let name = name.split_once("::").unwrap().1;
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--ignored", "--nocapture"])
+            .env(HOME, stage.home.path())
+            .env(RESTARTS, restarts.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Self { child, said }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line that is meant for us.
+    pub(crate) fn hear(&mut self) -> String {
+        for line in self.said.by_ref().lines() {
+            let line = line.unwrap();
+            if let Some(said) = line.strip_prefix('>') {
+                return said.to_owned();
+            }
+        }
+        panic!("the other process ended without a word");
+    }
+}
+
+impl Drop for AnotherProcess {
+    fn drop(&mut self) {
+        // Failing to kill means that the process has already ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn tell(line: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n>{line}").unwrap();
+    out.flush().unwrap();
+}
+
+#[tokio::test]
+#[ignore = "started by the other tests here"]
+async fn the_other_process() {
+    let (Ok(home), Ok(restarts)) = (std::env::var(HOME), std::env::var(RESTARTS)) else { return };
+    let config = Path::new(&home).join("config.json");
+    let limit = Duration::from_secs(30);
+    let host = Host::start(options(Path::new(&home), config, true, limit)).unwrap();
+    host.settled(None).await;
+    tell("ready");
+    let count: usize = restarts.parse().unwrap();
+    if count > 0 {
+        restart(&host, 5).await;
+        let (before, us) = (holdings(), std::process::id());
+        restart(&host, count).await;
+        let same = async || holdings() == before && zombies_of(us) == 0;
+        eventually("files, threads and zombies are as before", limit, same).await;
+        tell("as before");
+    }
+    // Whoever started us keeps the other end, so this lasts until we are killed.
+    let wait = || std::io::stdin().lock().read_line(&mut String::new());
+    let _ended = tokio::task::spawn_blocking(wait).await;
+    host.stop().await;
+}
+
+async fn restart(host: &Host, times: usize) {
+    let mut changes = host.fleet().changes();
+    for _ in 0..times {
+        host.command(Order::Restart(id(SERVER))).await;
+        for wanted in [Status::Starting, Status::Ready] {
+            while changes.load().servers[&id(SERVER)].status != wanted {
+                tokio::time::timeout(Duration::from_secs(20), changes.changed()).await.unwrap();
+            }
+        }
+    }
+}
+
+/// Open files and threads of this process.
+fn holdings() -> (usize, usize) {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().count();
+    (files_of(std::process::id()), threads)
+}

@@ -1,0 +1,33 @@
+//! The host with real servers: what it does with good ones, and with every fault of one call.
+//!
+//! A name that begins with `f` and a number proves that row of `docs/reference/faults.md`.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "clippy takes the shared functions of integration tests for shipped code"
+)]
+
+mod another_process;
+mod answers;
+mod case;
+mod crashes;
+mod deadlines;
+mod descendants;
+mod framing;
+mod http_answers;
+mod http_connections;
+mod http_refusals;
+mod keeper;
+mod life;
+mod processes;
+mod redirects;
+mod restarts;
+mod revisions;
+mod sessions;
+mod stage;
+mod starts;
+mod tolerance;
+mod wire;

@@ -1,0 +1,328 @@
+//! A host in a temporary home, with the servers that a test puts on it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use switchboard_host::config::{Environment, Places};
+use switchboard_host::connect::{Fleet, Server, Status};
+use switchboard_host::record::{Full, StoredResult};
+use switchboard_host::{
+    Attention, Caller, Host, Lease, Options, Outcome, OutcomeKind, ProposedCall, Record, ServerId,
+};
+use switchboard_testkit::{Home, HttpFixture, binary};
+use switchboard_wire::{Json, Peer};
+
+use crate::keeper;
+
+/// The server that a test is about.
+pub(crate) const SERVER: &str = "flaky";
+
+/// No test waits longer than this for a state that has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a test sets up before the host starts.
+pub(crate) struct Stage {
+    pub(crate) home: Home,
+    servers: Map<String, Value>,
+    start_limit: Duration,
+    kept: bool,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let start_limit = Duration::from_secs(30);
+        Self { home: Home::new(), servers: Map::new(), start_limit, kept: false }
+    }
+
+    /// Puts a server on the stage as its entry says.
+    pub(crate) fn with(mut self, name: &str, entry: Value) -> Self {
+        self.servers.insert(name.to_owned(), entry);
+        self
+    }
+
+    /// Puts [`SERVER`] on the stage: the fixture with these arguments, over its standard streams.
+    ///
+    /// Its fault strikes one process only, so that the one after it is well.
+    pub(crate) fn flaky(self, fault: &[&str], timeout_seconds: u64) -> Self {
+        let once = self.path("struck");
+        let words = [&["flaky", "--fault"], fault, &["--once-file", once.as_str()]].concat();
+        self.fixture(SERVER, &words, timeout_seconds)
+    }
+
+    /// Puts a fixture with these words on the stage; it keeps a journal and a trace.
+    pub(crate) fn fixture(self, name: &str, words: &[&str], timeout_seconds: u64) -> Self {
+        let entry = fixture(&self.home, words, timeout_seconds);
+        self.with(name, entry)
+    }
+
+    /// Starts an HTTP fixture with these words and puts it on the stage as [`SERVER`].
+    pub(crate) fn web(self, words: &[&str], timeout_seconds: u64) -> (Self, HttpFixture) {
+        let fixture = self.listening(words);
+        let entry = json!({"url": fixture.url, "timeout": timeout_seconds});
+        (self.with(SERVER, entry), fixture)
+    }
+
+    /// Starts an HTTP fixture with these words; it keeps a journal and a trace.
+    pub(crate) fn listening(&self, words: &[&str]) -> HttpFixture {
+        let (journal, trace) = (self.path("journal"), self.path("trace"));
+        let files = ["--journal", journal.as_str(), "--trace", trace.as_str()];
+        let over_http: &[&str] =
+            if words.contains(&"--transport") { &[] } else { &["--transport", "http"] };
+        HttpFixture::start(&[words, over_http, &files].concat())
+    }
+
+    /// The processes of fixtures that were started so far.
+    pub(crate) fn started(&self) -> Vec<u32> {
+        started(&self.home)
+    }
+
+    /// Puts the keeper between the host and its servers.
+    pub(crate) const fn kept(mut self) -> Self {
+        self.kept = true;
+        self
+    }
+
+    pub(crate) const fn start_limit(mut self, limit: Duration) -> Self {
+        self.start_limit = limit;
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        path(&self.home, name)
+    }
+
+    /// Starts the host and does not wait for its servers.
+    pub(crate) fn start(self) -> Play {
+        let config = self.write_config();
+        let options = options(self.home.path(), config, self.kept, self.start_limit);
+        let host = Host::start(options).expect("the host starts");
+        Play { home: self.home, host }
+    }
+
+    /// Writes the configuration and gives its place.
+    pub(crate) fn write_config(&self) -> PathBuf {
+        write_config(&self.home, &self.servers)
+    }
+
+    /// Starts the host and waits until every server is ready.
+    pub(crate) async fn ready(self) -> Play {
+        let play = self.start();
+        play.host.settled(None).await;
+        for server in play.host.fleet().load().servers.values() {
+            assert_eq!(server.status, Status::Ready, "server `{}`", server.id);
+        }
+        play
+    }
+}
+
+/// Writes the configuration of a home; a running host reads it again.
+pub(crate) fn write_config(home: &Home, servers: &Map<String, Value>) -> PathBuf {
+    let config = json!({"mcpServers": servers, "settings": {"builtin": false}});
+    home.write("config.json", config.to_string())
+}
+
+/// The entry of a fixture with these words that keeps a journal and a trace.
+pub(crate) fn fixture(home: &Home, words: &[&str], timeout_seconds: u64) -> Value {
+    let (journal, trace) = (path(home, "journal"), path(home, "trace"));
+    let files = ["--journal", journal.as_str(), "--trace", trace.as_str()];
+    let args = [words, &files].concat();
+    json!({"command": binary(), "args": args, "timeout": timeout_seconds})
+}
+
+fn path(home: &Home, name: &str) -> String {
+    home.path().join(name).to_str().expect("temporary paths are Unicode").to_owned()
+}
+
+/// What reached the fixtures of a home so far, and that they started.
+fn trace(home: &Home) -> Vec<Value> {
+    let text = std::fs::read_to_string(home.path().join("trace")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn started(home: &Home) -> Vec<u32> {
+    let pid = |line: &Value| u32::try_from(line["pid"].as_u64()?).ok();
+    trace(home).iter().filter_map(pid).collect()
+}
+
+/// How the host of a test is started: with nothing of the machine but the paths to programs.
+pub(crate) fn options(home: &Path, config: PathBuf, kept: bool, start_limit: Duration) -> Options {
+    let places = Places {
+        user: Some(config),
+        project: None,
+        explicit: Vec::new(),
+        state: home.join("state"),
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let environment = Environment {
+        variables: BTreeMap::from([("PATH".to_owned(), path)]),
+        home: Some(home.to_owned()),
+        current_dir: home.to_owned(),
+    };
+    Options { keeper: kept.then(keeper::words), start_limit, ..Options::new(places, environment) }
+}
+
+/// A host that runs.
+pub(crate) struct Play {
+    pub(crate) home: Home,
+    pub(crate) host: Host,
+}
+
+impl Play {
+    /// Calls a tool of [`SERVER`] as a person would.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Record {
+        self.call_on(&self.host.lease(), SERVER, tool, &arguments).await
+    }
+
+    /// Runs the tool that leaves a trace in the journal.
+    pub(crate) async fn write(&self, key: &str) -> Record {
+        self.call("write", json!({ "key": key })).await
+    }
+
+    pub(crate) async fn call_on(
+        &self,
+        lease: &Lease,
+        server: &str,
+        tool: &str,
+        arguments: &Value,
+    ) -> Record {
+        let proposed = ProposedCall::tool(server, tool, Json::from(arguments));
+        let record = self.host.call(lease, proposed, &Caller::person()).await;
+        self.full(&record).await;
+        record
+    }
+
+    /// The same for a caller that watches or gives up.
+    pub(crate) async fn call_with(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        attention: &Attention,
+    ) -> Record {
+        let (lease, caller) = (self.host.lease(), Caller::person());
+        let proposed = ProposedCall::tool(SERVER, tool, Json::from(arguments));
+        let record = self.host.call_with(&lease, proposed, &caller, attention).await;
+        self.full(&record).await;
+        record
+    }
+
+    /// What the ledger says about a call, which must be what the caller was told.
+    pub(crate) async fn full(&self, record: &Record) -> Full {
+        assert!(record.recorded, "{record:?}");
+        let id = record.id.expect("a recorded call has a number");
+        let full = self.host.ledger().show(id).await.unwrap().expect("the call is in the ledger");
+        let stored = full.result.clone().map(|result| match result {
+            StoredResult::Whole(text) => text,
+            StoredResult::Cut { .. } => record.outcome.result.clone().unwrap(),
+        });
+        let written = Outcome {
+            kind: full.summary.outcome.expect("a call that returned has an outcome"),
+            reason: full.summary.reason.clone(),
+            message: full.message.clone(),
+            hint: full.hint.clone(),
+            result: stored,
+        };
+        assert_eq!(written, record.outcome);
+        full
+    }
+
+    /// How often the tool `write` ran with this key.
+    pub(crate) fn effects(&self, key: &str) -> usize {
+        let line = format!("write {key}");
+        self.home.journal_lines().iter().filter(|written| **written == line).count()
+    }
+
+    /// What reached the fixture so far, and that it started.
+    pub(crate) fn trace(&self) -> Vec<Value> {
+        trace(&self.home)
+    }
+
+    /// The messages with this method that reached the fixture.
+    pub(crate) fn received(&self, method: &str) -> usize {
+        let named = format!("\"method\":\"{method}\"");
+        let bodies = self.trace();
+        bodies
+            .iter()
+            .filter(|line| line["body"].as_str().is_some_and(|b| b.contains(&named)))
+            .count()
+    }
+
+    /// The processes of the fixture that were started so far.
+    pub(crate) fn started(&self) -> Vec<u32> {
+        started(&self.home)
+    }
+
+    pub(crate) fn server(&self, name: &str) -> std::sync::Arc<Server> {
+        let fleet = self.host.fleet().load();
+        fleet.servers.get(name).unwrap_or_else(|| panic!("there is no server `{name}`")).clone()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.server(SERVER).status.clone()
+    }
+
+    /// The connection to [`SERVER`] at this moment.
+    pub(crate) fn peer(&self) -> Peer {
+        self.server(SERVER).instances[0].peer.clone().expect("the server is ready")
+    }
+
+    /// Waits until the fleet is as wanted.
+    pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Fleet) -> bool) {
+        let mut changes = self.host.fleet().changes();
+        let waiting = async {
+            let mut fleet = changes.load();
+            while !wanted(&fleet) {
+                fleet = changes.changed().await;
+            }
+        };
+        let came = tokio::time::timeout(PATIENCE, waiting).await;
+        assert!(came.is_ok(), "waited in vain until {what}; it is {:?}", self.host.fleet().load());
+    }
+
+    /// Waits until the state of [`SERVER`] is as wanted.
+    pub(crate) async fn until_status(&self, what: &str, wanted: impl Fn(&Status) -> bool) {
+        self.until(what, |fleet| wanted(&fleet.servers[&id(SERVER)].status)).await;
+    }
+
+    pub(crate) async fn settled(&self, server: &str) {
+        self.host.settled(Some(&[id(server)])).await;
+    }
+
+    pub(crate) async fn stop(self) -> Home {
+        self.host.stop().await;
+        self.home
+    }
+}
+
+pub(crate) fn id(server: &str) -> ServerId {
+    ServerId::new(server).unwrap()
+}
+
+/// Checks a condition again and again, for what no event tells.
+pub(crate) async fn eventually(what: &str, limit: Duration, condition: impl AsyncFn() -> bool) {
+    let end = tokio::time::Instant::now() + limit;
+    while !condition().await {
+        assert!(tokio::time::Instant::now() < end, "not within {limit:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// How a call ended, in the two words that machines read.
+pub(crate) fn words(record: &Record) -> (OutcomeKind, Option<&str>) {
+    (record.outcome.kind, record.outcome.reason.as_deref())
+}
+
+pub(crate) fn message(record: &Record) -> &str {
+    record.outcome.message.as_deref().unwrap_or_default()
+}
+
+pub(crate) fn result(record: &Record) -> Value {
+    let bytes = record.outcome.result.as_ref().unwrap_or_else(|| panic!("no result: {record:?}"));
+    serde_json::from_slice(bytes).unwrap()
+}
+
+/// The text of the first content item of a result.
+pub(crate) fn text(record: &Record) -> String {
+    result(record)["content"][0]["text"].as_str().expect("a text").to_owned()
+}
