@@ -24,6 +24,8 @@ use crate::events::What;
 
 /// A server that lived as long starts afresh: its next failure is the first.
 const STEADY: Duration = Duration::from_secs(10);
+/// How long the output of a server that has ended is still read.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long calls on a connection that is replaced may still run.
 const DRAIN: Duration = Duration::from_secs(30);
 
@@ -169,6 +171,8 @@ impl Connection {
         // What the server asks is answered while it is listed: it may wait for that.
         let mut listing = start_listing(EVERYTHING, offers);
         let mut announced = false;
+        // What the server wrote before it ended may still be in the pipe, until then.
+        let mut last_words = None;
         let end = loop {
             tokio::select! {
                 biased;
@@ -189,7 +193,10 @@ impl Connection {
                         None => Failure::new(reason.0),
                     });
                 }
-                () = exited(process.as_mut()) => peer.close("the server closed its output"),
+                () = exited(process.as_mut()), if last_words.is_none() => {
+                    last_words = Some(tokio::time::Instant::now() + LAST_WORDS);
+                }
+                () = until(last_words) => peer.close("the server closed its output"),
                 received = inbound.recv() => match received {
                     Some(received) => self.take_in(&peer, received, &mut changed),
                     None => peer.close("nobody listens"),
@@ -313,9 +320,14 @@ async fn exited(process: Option<&mut Process>) {
     match process {
         Some(process) => {
             process.ended().await;
-            // What the server wrote last may still be in the pipe.
-            sleep(Duration::from_millis(200)).await;
         }
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(moment: Option<tokio::time::Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }
