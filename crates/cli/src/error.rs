@@ -7,6 +7,7 @@ use switchboard_host::config::ConfigError;
 use switchboard_host::format::escape;
 
 use crate::exit_code;
+use crate::ui::printer::talk;
 
 /// An error for a person.
 #[derive(Debug)]
@@ -32,9 +33,9 @@ impl CliError {
 
     /// Prints the error and gives the exit code.
     pub(crate) fn show(&self) -> ExitCode {
-        eprintln!("error: {}", escape(&self.message));
+        talk(&format!("error: {}", escape(&self.message)));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {}", escape(hint));
+            talk(&format!("hint: {}", escape(hint)));
         }
         ExitCode::from(self.code)
     }

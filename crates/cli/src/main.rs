@@ -1,5 +1,4 @@
 //! The `switchboard` command: arguments to a command to an exit code.
-#![expect(clippy::print_stderr, reason = "talking is what the terminal face is for")]
 
 use std::process::ExitCode;
 
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: the runtime does not start: {error}");
+            ui::printer::talk(&format!("error: the runtime does not start: {error}"));
             return ExitCode::from(exit_code::TROUBLE);
         }
     };

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::catalog::{Lease, ResolveError, ResolvedCall};
-use crate::config;
 use crate::events::What;
 use crate::execute::{self, Announce, Reach};
 use crate::host::Host;
@@ -96,7 +95,7 @@ impl Passage<'_> {
     async fn with_fallback(&self, proposed: ProposedCall) -> Outcome {
         let (target, arguments) = (proposed.target.clone(), proposed.arguments.clone());
         let outcome = self.line(proposed, None).await;
-        if !matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused) {
+        if !provably_did_not_run(&outcome) {
             return outcome;
         }
         let Some(stand_in) = fallback_of(self.lease, &target) else { return outcome };
@@ -156,10 +155,7 @@ impl Passage<'_> {
     /// Keeps a person's "always" where the server is configured.
     fn remember(&self, call: &ResolvedCall) {
         let Some(config) = &call.server().config else { return };
-        let source = Some(&config.source.file).filter(|file| !file.as_os_str().is_empty());
-        let Some(file) = source.or(self.host.user_file()) else { return };
-        if let Err(error) = config::add_auto_approve(file, config.id.as_str(), &call.target().name)
-        {
+        if let Err(error) = self.host.allow_always(config, &call.target().name) {
             // The call runs all the same: the answer was yes. The next one is asked again.
             let problems = vec![error.to_string()];
             self.host.events().tell(|| What::ConfigChanged { problems });
@@ -180,6 +176,18 @@ impl Announce for Intended<'_> {
         let fallback = self.fallback.clone();
         let intent = Intent { instance, attempt, arguments: None, fallback };
         self.open.intent(intent).await.map_err(|error| error.outcome())
+    }
+}
+
+/// Whether somebody else may run it without a doubt that it runs twice.
+fn provably_did_not_run(outcome: &Outcome) -> bool {
+    match outcome.kind {
+        OutcomeKind::NotSent => true,
+        // An error code may be handed through, and a redirect may mean "done, look there".
+        OutcomeKind::Refused => {
+            !matches!(outcome.reason.as_deref(), Some("rpc_error" | "redirect"))
+        }
+        _ => false,
     }
 }
 

@@ -9,7 +9,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalog::{Catalog, Checks, Lease};
-use crate::config::{self, Approvals, Config, Environment, Places};
+use crate::config::{
+    self, Approvals, Config, ConfigError, Environment, Layer, Places, ServerConfig,
+};
 use crate::connect::{Answers, Command, Declines, Fleet, Parts, Supervisor};
 use crate::events::{Events, What};
 use crate::published::Published;
@@ -92,7 +94,8 @@ struct Inner {
     events: Events,
     tasks: Tasks,
     start_limit: Duration,
-    user_file: Option<PathBuf>,
+    places: Places,
+    environment: Environment,
 }
 
 impl Host {
@@ -102,7 +105,7 @@ impl Host {
     /// When calls could not be recorded.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let Options { places, environment, reviewer, answers, .. } = options;
-        let (state, user_file) = (places.state.clone(), places.user.clone());
+        let state = places.state.clone();
         let config = config::load(&places, &environment, &Approvals::load(&state));
         let ledger = match options.record {
             Recording::Off => Ledger::off(),
@@ -142,7 +145,7 @@ impl Host {
                 evidence.late(id, answer.bytes().clone()).await.ok();
             }
         });
-        watch_config(&config, places, environment, &tasks, &events);
+        watch_config(&config, places.clone(), environment.clone(), &tasks, &events);
         let inner = Inner {
             config,
             fleet,
@@ -155,7 +158,8 @@ impl Host {
             events,
             tasks,
             start_limit: options.start_limit,
-            user_file,
+            places,
+            environment,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -230,8 +234,28 @@ impl Host {
         &self.inner.reviewer
     }
 
-    pub(crate) fn user_file(&self) -> Option<&PathBuf> {
-        self.inner.user_file.as_ref()
+    /// Keeps a person's "always" for a tool where its server is configured.
+    ///
+    /// A project's entry is approved as it stands; with the tool added, the same person's approval
+    /// is renewed for it.
+    pub(crate) fn allow_always(
+        &self,
+        server: &ServerConfig,
+        tool: &str,
+    ) -> Result<(), ConfigError> {
+        let Inner { places, environment, .. } = &*self.inner;
+        let source = Some(&server.source.file).filter(|file| !file.as_os_str().is_empty());
+        let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
+        config::add_auto_approve(file, server.id.as_str(), tool)?;
+        if server.source.layer == Layer::Project {
+            let mut approvals = Approvals::load(&places.state);
+            let config = config::load(places, environment, &approvals);
+            if let Some(entry) = config.servers.get(&server.id) {
+                approvals.approve(&entry.source.file, &entry.id, &entry.approval_digest)?;
+                approvals.save()?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn answers(&self) -> &Arc<dyn Answers> {
@@ -273,15 +297,31 @@ fn watch_config(
     events: &Events,
 ) {
     let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
-    let mut watch = config::watch(config.load().files.clone());
+    let mut watch = config::watch(watched(&config.load(), &places));
     tasks.spawn(async move {
-        while stopping.run_until_cancelled(watch.changed()).await.is_some() {
+        // What changed between the first reading and the watch is read now.
+        let mut told = false;
+        loop {
             let newer = config::load(&places, &environment, &Approvals::load(&places.state));
-            let problems = newer.problems.iter().map(ToString::to_string).collect();
-            events.tell(|| What::ConfigChanged { problems });
+            watch.follow(watched(&newer, &places));
+            if told {
+                let problems = newer.problems.iter().map(ToString::to_string).collect();
+                events.tell(|| What::ConfigChanged { problems });
+            }
             if newer.is_complete() && *config.load() != newer {
                 config.publish(newer);
             }
+            if stopping.run_until_cancelled(watch.changed()).await.is_none() {
+                return;
+            }
+            told = true;
         }
     });
+}
+
+/// The files whose change means something: also what was approved, or is no more.
+fn watched(config: &Config, places: &Places) -> Vec<PathBuf> {
+    let mut files = config.files.clone();
+    files.push(Approvals::file(&places.state));
+    files
 }

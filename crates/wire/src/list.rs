@@ -14,6 +14,8 @@ use crate::peer::{Link, Peer};
 use crate::request::Request;
 use crate::revision::Era;
 
+/// As many faults of one list are told.
+const FAULTS: usize = 20;
 /// The pauses before a page is asked for again.
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
@@ -85,8 +87,10 @@ pub struct Item {
 pub struct Listing {
     /// What can be used.
     pub items: Vec<Item>,
-    /// What was left out, and why.
+    /// What was left out, and why; of many, the first ones.
     pub faults: Vec<String>,
+    /// How many entries were left out.
+    pub left_out: usize,
 }
 
 #[derive(Deserialize)]
@@ -154,6 +158,9 @@ pub async fn fetch(
             Some(next) => cursor = Some(next),
         }
     }
+    if listing.left_out > FAULTS {
+        listing.faults.push(format!("{} entries are left out in all", listing.left_out));
+    }
     Ok(listing)
 }
 
@@ -195,14 +202,22 @@ fn take_page(
         Kind::Prompts => page.prompts,
     };
     for raw in entries.unwrap_or_default() {
-        if listing.items.len() >= bounds.items {
+        // Bad entries count as well: a list of nothing else must end, too.
+        if listing.items.len() + listing.left_out >= bounds.items {
             listing.faults.push(format!("more than {} items; the rest is left out", bounds.items));
             return Ok(None);
         }
-        match take_entry(peer, kind, raw, bounds) {
-            Ok(item) if seen.insert(item.key.to_string()) => listing.items.push(item),
-            Ok(item) => listing.faults.push(format!("`{}` is listed twice", item.key)),
-            Err(fault) => listing.faults.push(fault),
+        let fault = match take_entry(peer, kind, raw, bounds) {
+            Ok(item) if seen.insert(item.key.to_string()) => {
+                listing.items.push(item);
+                continue;
+            }
+            Ok(item) => format!("`{}` is listed twice", item.key),
+            Err(fault) => fault,
+        };
+        listing.left_out += 1;
+        if listing.left_out <= FAULTS {
+            listing.faults.push(fault);
         }
     }
     Ok(page.next.map(Cow::into_owned))

@@ -31,6 +31,31 @@ pub struct Peer {
     pub(crate) shared: Arc<Shared>,
 }
 
+/// A peer that is closed when it is dropped, unless it is kept: for those who may be interrupted.
+#[derive(Debug)]
+pub struct Tentative(Option<Peer>);
+
+impl Tentative {
+    /// Holds a peer until it is clear whether it is wanted.
+    #[must_use]
+    pub const fn new(peer: Peer) -> Self {
+        Self(Some(peer))
+    }
+
+    /// The peer is wanted.
+    pub fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Tentative {
+    fn drop(&mut self) {
+        if let Some(peer) = &self.0 {
+            peer.close("the connection was not wanted");
+        }
+    }
+}
+
 impl std::fmt::Debug for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Peer({} in flight)", self.in_flight())
@@ -178,7 +203,12 @@ impl Peer {
                     _ => Err(RequestError::NotSent("the server does not read".to_owned())),
                 }
             }
-            Link::Http(link) => link.tell(&self.shared, text, method).await,
+            Link::Http(link) => {
+                let telling = link.tell(&self.shared, text, method);
+                tokio::time::timeout(PATIENCE, telling).await.unwrap_or_else(|_| {
+                    Err(RequestError::Unknown("the server does not take messages".to_owned()))
+                })
+            }
         }
     }
 
@@ -239,10 +269,11 @@ impl Shared {
     }
 
     pub(crate) fn close(&self, reason: &str) {
+        // First the queue: who is told that its request was still in it must be right for good.
+        if let Link::Stream(outbox) = &self.link {
+            outbox.close();
+        }
         if self.in_flight.close(&CloseReason(reason.to_owned())) {
-            if let Link::Stream(outbox) = &self.link {
-                outbox.close();
-            }
             self.over.cancel();
         }
     }
@@ -254,10 +285,15 @@ impl Shared {
             return Ok(());
         }
         let allowed = self.stance().revision.allows_batches();
+        let mut outcome = Ok(());
         for member in envelope::split_batch(line)? {
-            self.take_in(envelope::read(&member)?, allowed);
+            match envelope::read(&member) {
+                Ok(message) => self.take_in(message, allowed),
+                // A bad member does not cost those after it.
+                Err(error) => outcome = Err(error),
+            }
         }
-        Ok(())
+        outcome
     }
 
     fn take_in(self: &Arc<Self>, message: Message, allowed: bool) {
@@ -279,9 +315,13 @@ impl Shared {
                 }
                 self.hand_over(Inbound::Notification { method, params });
             }
-            Message::Request { id, method, .. } if method == "ping" => {
-                self.reply_later(id, Ok("{}"));
-            }
+            Message::Request { id, method, .. } if method == "ping" => match &self.link {
+                // Who does not read has no use for the answer.
+                Link::Stream(outbox) => {
+                    outbox.push(as_line(envelope::response(&id, Ok("{}")))).ok();
+                }
+                Link::Http(_) => self.reply_later(id, Ok("{}")),
+            },
             Message::Request { id, method, params } => {
                 let refusal_id = id.clone();
                 if !self.hand_over(Inbound::Request { id, method, params }) {

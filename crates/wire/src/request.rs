@@ -90,6 +90,9 @@ impl Peer {
     }
 }
 
+/// The number of a request that has no place in the queue.
+const NOT_QUEUED: u64 = u64::MAX;
+
 /// A request that has been entered and must be settled, or given up when it is dropped.
 struct OpenRequest<'p> {
     peer: &'p Peer,
@@ -119,7 +122,7 @@ impl<'p> OpenRequest<'p> {
     fn new(peer: &'p Peer, id: u64, request: &Request<'_>) -> Self {
         // A handshake cannot be cancelled by the protocol's rules.
         let tells_when_dropped = !matches!(request.method, "initialize" | "server/discover");
-        let number = AtomicU64::new(u64::MAX);
+        let number = AtomicU64::new(NOT_QUEUED);
         Self { peer, id, number, tells_when_dropped, done: false }
     }
 
@@ -185,12 +188,18 @@ impl<'p> OpenRequest<'p> {
         }
     }
 
-    fn timed_out(&self, waited: Duration) -> RequestError {
-        match self.progress() {
-            Progress::Queued => {
-                RequestError::NotSent("the server did not read what came before".to_owned())
-            }
-            Progress::Writing => {
+    fn timed_out(&mut self, waited: Duration) -> RequestError {
+        let Link::Stream(outbox) = &self.peer.shared.link else {
+            return RequestError::TimedOut(waited);
+        };
+        let number = self.number.load(Ordering::Relaxed);
+        // Taking it back is the proof: the writer can not have it as well.
+        if number == NOT_QUEUED || outbox.take_back(number) {
+            self.done = true;
+            return RequestError::NotSent("the server did not read what came before".to_owned());
+        }
+        match outbox.progress(number) {
+            Progress::Queued | Progress::Writing => {
                 // Half a message is in the pipe: nothing after it would be understood.
                 self.peer.close("the server stopped reading in the middle of a message");
                 RequestError::Unknown("the server stopped reading in the middle of it".to_owned())
@@ -208,7 +217,7 @@ impl Drop for OpenRequest<'_> {
         let shared = &self.peer.shared;
         let number = self.number.load(Ordering::Relaxed);
         match &shared.link {
-            Link::Stream(outbox) if number == u64::MAX || outbox.take_back(number) => {
+            Link::Stream(outbox) if number == NOT_QUEUED || outbox.take_back(number) => {
                 shared.in_flight.forget(self.id);
                 return;
             }

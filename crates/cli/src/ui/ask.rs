@@ -31,9 +31,12 @@ fn shown(question: &Question) -> String {
     let call = question.call();
     let (server, name) = (escape_line(&call.target().server), escape_line(&call.target().name));
     let arguments = call.arguments().as_str();
+    // Set out nicely only where that shows exactly what is sent.
     let pretty = serde_json::from_str::<serde_json::Value>(arguments)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| arguments.to_owned());
+        .ok()
+        .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == arguments))
+        .and_then(|value| serde_json::to_string_pretty(&value).ok())
+        .unwrap_or_else(|| arguments.to_owned());
     let always = if question.asks_anyway() {
         "run, and allow this tool from when `settings.autoApprove` is on"
     } else {

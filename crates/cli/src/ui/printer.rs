@@ -54,7 +54,7 @@ impl Printer {
     /// Tells the person something.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            talk(text);
         }
     }
 
@@ -63,9 +63,9 @@ impl Printer {
         if self.quiet {
             return;
         }
-        eprintln!("{} {}", self.paint("33", "warning:"), escape_line(text));
+        talk(&format!("{} {}", self.paint("33", "warning:"), escape_line(text)));
         if let Some(hint) = hint {
-            eprintln!("{} {}", self.paint("2", "hint:"), escape_line(hint));
+            talk(&format!("{} {}", self.paint("2", "hint:"), escape_line(hint)));
         }
     }
 
@@ -86,4 +86,9 @@ impl Printer {
     fn paint(&self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
+}
+
+/// Says a line on standard error. If nobody listens there, it is not needed.
+pub(crate) fn talk(line: &str) {
+    writeln!(std::io::stderr(), "{line}").ok();
 }

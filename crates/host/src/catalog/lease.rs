@@ -11,6 +11,7 @@ use crate::catalog::arguments::ArgumentCheck;
 use crate::catalog::checks::Checks;
 use crate::catalog::error::ResolveError;
 use crate::catalog::snapshot::Catalog;
+use crate::catalog::strict;
 use crate::catalog::suggest::nearest;
 use crate::catalog::template;
 use crate::connect::{Fleet, Server, Status, Tool, definition};
@@ -192,7 +193,7 @@ impl ResolvedCall {
 }
 
 fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
-    let parsed = arguments.read::<Value>().map_err(|error| ResolveError::NotAnObject {
+    let parsed = strict::read(arguments.bytes()).map_err(|error| ResolveError::NotAnObject {
         target: target.clone(),
         problem: error.to_string(),
     })?;

@@ -13,6 +13,7 @@ mod search;
 mod search_build;
 mod signature;
 mod snapshot;
+mod strict;
 mod suggest;
 mod template;
 mod words;

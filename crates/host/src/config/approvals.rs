@@ -33,10 +33,16 @@ pub struct Approvals {
 }
 
 impl Approvals {
+    /// Where the approvals of a state folder are.
+    #[must_use]
+    pub fn file(state: &Path) -> PathBuf {
+        state.join("approvals.json")
+    }
+
     /// Reads the approvals of a state folder. If they cannot be read, nothing is approved, and
     /// loading a configuration reports why.
     pub fn load(state: &Path) -> Self {
-        let path = state.join("approvals.json");
+        let path = Self::file(state);
         let (table, problem) = match read(&path) {
             Ok(table) => (table, None),
             Err(problem) => (Table::new(), Some(problem)),

@@ -72,6 +72,8 @@ pub(super) struct Reins {
 pub(super) struct Connection {
     pub(super) config: Arc<ServerConfig>,
     pub(super) number: usize,
+    /// What the server offered last, in case it cannot be listed.
+    pub(super) before: Arc<Offers>,
     /// Tells this connection's reports from those of the one it replaced.
     pub(super) generation: u64,
     pub(super) health: Arc<Health>,
@@ -90,15 +92,16 @@ impl Connection {
     /// Keeps the server alive until the reins say otherwise.
     pub(super) async fn run(self) {
         let mut failures = 0;
-        let mut offers = Arc::new(Offers::default());
+        let mut offers = Arc::clone(&self.before);
         loop {
             self.report(Report::Down(Status::Starting)).await;
             let started = Instant::now();
             let establishing = establish(&self.config, self.number, &self.around);
             let outcome = tokio::select! {
-                outcome = establishing => outcome,
+                biased;
                 () = self.reins.stop.cancelled() => return,
                 () = self.reins.retire.cancelled() => return,
+                outcome = establishing => outcome,
             };
             let mut was_ready = false;
             let end = match outcome {
@@ -205,6 +208,9 @@ impl Connection {
                     listing = None;
                     changed.try_later(failed);
                     *offers = Arc::new(listed);
+                    if !announced {
+                        self.health.succeeded();
+                    }
                     let tell = if announced { Report::offers } else { Report::ready };
                     self.report(tell(&peer, &agreement, Arc::clone(offers))).await;
                     announced = true;

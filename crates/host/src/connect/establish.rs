@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::http::Endpoint;
-use switchboard_wire::{Inbound, Limits, Peer, RequestError, stream};
+use switchboard_wire::{Inbound, Limits, Peer, RequestError, Tentative, stream};
 use tokio::sync::mpsc;
 
 use crate::config::{ServerConfig, Transport};
@@ -71,9 +71,14 @@ pub(super) async fn establish(
                 us: &around.introduction,
                 limit: around.start_limit,
             };
-            let key = format!("{}#{url}", config.restart_key());
+            let key = format!("{}#{number}", config.restart_key());
             let remembered = around.memory.recall(&key);
-            let agreed = door.open(remembered).await.map_err(|error| refused(url, &error))?;
+            // All ways together get twice the time of a start, not each of them.
+            let opening = tokio::time::timeout(around.start_limit * 2, door.open(remembered));
+            let agreed = opening
+                .await
+                .unwrap_or(Err(RequestError::TimedOut(around.start_limit * 2)))
+                .map_err(|error| refused(url, &error))?;
             around.memory.learn(&key, agreed.way);
             let log = ErrorLog::default();
             let (peer, inbound) = (agreed.peer, agreed.inbound);
@@ -84,9 +89,11 @@ pub(super) async fn establish(
 
 async fn over_pipe(around: &Arc<Surroundings>) -> Result<Live, NotEstablished> {
     let (peer, inbound) = builtin::start(around.roots.clone(), &around.tasks);
+    let tentative = Tentative::new(peer.clone());
     let us = &around.introduction;
     let agreed = over_stream(&peer, us, Attempt::Probe, around.start_limit, || false).await;
     let (agreement, _) = agreed.map_err(|error| Failure::new(format!("{error:?}")))?;
+    tentative.keep();
     Ok(Live { peer, inbound, agreement, process: None, log: ErrorLog::default() })
 }
 
@@ -104,12 +111,14 @@ async fn over_stdio(
         let log = ErrorLog::kept_in(file);
         let (mut process, stdin, stdout) = Process::start(launch, &log)?;
         let (peer, inbound) = stream::start(stdout, stdin, Limits::default());
+        let tentative = Tentative::new(peer.clone());
         let heard = || !log.is_empty() || peer.stats().noise > 0;
         let us = &around.introduction;
         let limit = around.start_limit.min(end.saturating_duration_since(Instant::now()));
         match over_stream(&peer, us, attempt, limit, heard).await {
             Ok((agreement, way)) => {
                 around.memory.learn(&key, way);
+                tentative.keep();
                 return Ok(Live { peer, inbound, agreement, process: Some(process), log });
             }
             Err(NoAgreement::StartAgain) if attempt == Attempt::Both => {

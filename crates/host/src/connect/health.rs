@@ -1,7 +1,7 @@
 //! How one instance is doing: calls on it, failures in a row, and whether it rests.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -17,9 +17,16 @@ pub struct Health {
     in_flight: AtomicUsize,
     calls: AtomicU32,
     retries: AtomicU32,
-    failures: AtomicU32,
-    resting: Mutex<Option<String>>,
+    /// Whether there is anything to clear; looked at without the lock after every good answer.
+    is_ill: AtomicBool,
+    illness: Mutex<Illness>,
     wants_probe: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Illness {
+    failures: u32,
+    resting: Option<String>,
 }
 
 /// A call that is under way on an instance.
@@ -44,7 +51,10 @@ impl Health {
     /// Why calls fail at once at the moment.
     #[must_use]
     pub fn resting(&self) -> Option<String> {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        if !self.is_ill.load(Ordering::Acquire) {
+            return None;
+        }
+        self.illness().resting.clone()
     }
 
     /// Whether the budget allows another attempt; counts it if so.
@@ -57,22 +67,29 @@ impl Health {
         used < allowed
     }
 
-    /// The server answered.
+    /// The server answered, or a new connection begins without the failures of the one before.
     pub fn succeeded(&self) {
-        if self.failures.load(Ordering::Relaxed) > 0 {
-            self.failures.store(0, Ordering::Relaxed);
-            *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if self.is_ill.load(Ordering::Acquire) {
+            let mut illness = self.illness();
+            *illness = Illness::default();
+            self.is_ill.store(false, Ordering::Release);
         }
     }
 
     /// The server did not answer, or could not.
     pub fn failed(&self, why: &str) {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut illness = self.illness();
+        illness.failures += 1;
+        self.is_ill.store(true, Ordering::Release);
+        let failures = illness.failures;
         if failures >= FAILURES {
-            let reason = format!("{failures} failures in a row, the last one: {why}");
-            *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+            illness.resting = Some(format!("{failures} failures in a row, the last one: {why}"));
             self.wants_probe.notify_one();
         }
+    }
+
+    fn illness(&self) -> MutexGuard<'_, Illness> {
+        self.illness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until a probe is due.

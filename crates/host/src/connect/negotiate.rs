@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use switchboard_wire::handshake::{self, Agreement, Introduction};
 use switchboard_wire::http::{self, Endpoint, HttpClient};
-use switchboard_wire::{Inbound, Limits, Peer, RequestError, RpcError};
+use switchboard_wire::{Inbound, Limits, Peer, RequestError, RpcError, Tentative};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -205,11 +205,13 @@ impl Door<'_> {
             Way::Modern | Way::Legacy => http::start(client, endpoint, limits),
             Way::Sse => http::start_sse(client, endpoint, limits, self.limit).await?,
         };
+        let tentative = Tentative::new(peer.clone());
         let agreement = match way {
             // A server that is silent on the probe must not use up the time of the handshake.
             Way::Modern => handshake::discover(&peer, self.us, self.limit.min(STUCK)).await?,
             Way::Legacy | Way::Sse => handshake::initialize(&peer, self.us, self.limit).await?,
         };
+        tentative.keep();
         Ok(Agreed { peer, inbound, agreement, way })
     }
 }

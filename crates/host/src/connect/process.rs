@@ -121,6 +121,10 @@ impl Process {
         if let Ok(status) = tokio::time::timeout(FIRM, self.family.wait()).await {
             return status.ok().map(describe);
         }
+        if self.kept {
+            // The keeper is about to be done; without it nobody would end the rest.
+            return None;
+        }
         self.family.kill();
         self.family.wait().await.ok().map(describe)
     }

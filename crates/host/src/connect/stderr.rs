@@ -40,7 +40,9 @@ impl ErrorLog {
     /// Copies `from` into the ring until it ends.
     pub(crate) async fn follow(&self, mut from: impl AsyncRead + Unpin) {
         let mut chunk = [0; 4_096];
-        let mut file = self.file.as_deref().and_then(|path| open(path).ok());
+        let open_file = || self.file.as_deref().and_then(|path| open(path).ok());
+        let mut file = open_file();
+        let mut written = 0;
         while let Ok(count) = from.read(&mut chunk).await {
             if count == 0 {
                 break;
@@ -50,6 +52,11 @@ impl ErrorLog {
             // A full disk must not cost the server.
             if file.as_mut().is_some_and(|file| file.write_all(said).is_err()) {
                 file = None;
+            }
+            written += count;
+            if written > KEPT_BYTES {
+                written = 0;
+                file = open_file();
             }
         }
     }

@@ -260,6 +260,7 @@ impl Supervisor {
             let connection = Connection {
                 config: Arc::clone(&config),
                 number,
+                before: Arc::clone(&entry.offers),
                 generation,
                 health: Arc::clone(&health),
                 around: Arc::clone(&self.around),

@@ -69,7 +69,10 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
                     }
                 }
                 300..=399 => Outcome::refused("redirect", said),
-                400..=499 => Outcome::refused("http_error", said),
+                // These are said at the door; others come from the code behind it.
+                400 | 404..=406 | 411 | 413..=415 | 417 | 421 | 426 | 428 | 431 => {
+                    Outcome::refused("http_error", said)
+                }
                 _ => Outcome::failed("may_have_executed", said),
             }
         }

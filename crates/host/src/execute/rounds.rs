@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use switchboard_wire::{Era, Json, Peer, Request, RequestError};
 
+use tokio::time::{Instant, timeout_at};
+
 use crate::execute::message::{Message, Shape};
 use crate::execute::run::Reach;
 
@@ -21,6 +23,13 @@ pub(super) struct Deadlines {
     pub(super) total: Duration,
 }
 
+impl Deadlines {
+    /// The same, with at most so much time left.
+    pub(super) fn within(self, left: Duration) -> Self {
+        Self { idle: self.idle.min(left), total: self.total }
+    }
+}
+
 /// Sends a call, and answers what the server asks in between.
 pub(super) async fn exchange(
     peer: &Peer,
@@ -31,24 +40,40 @@ pub(super) async fn exchange(
     reach: &Reach<'_>,
 ) -> Result<Json, RequestError> {
     let mut params = Cow::Borrowed(message.params.as_str());
-    for _ in 0..=ROUNDS {
+    let end = Instant::now() + deadlines.total;
+    for round in 0..=ROUNDS {
+        let left = end.saturating_duration_since(Instant::now());
         let request = Request {
             method: message.method,
             params: &params,
-            idle: deadlines.idle,
-            total: deadlines.total,
+            idle: deadlines.idle.min(left),
+            total: left,
             progress: reach.progress.clone(),
             tag: reach.tag,
             name: Some(name),
             headers: &message.headers,
         };
-        let result = peer.request(request).await?;
-        match next_round(peer, &result, server, message, reach).await? {
-            Some(next) => params = Cow::Owned(next),
-            None => return Ok(result),
+        let result = peer.request(request).await;
+        let result = if round == 0 { result? } else { result.map_err(after_a_round)? };
+        let next = next_round(peer, &result, server, message, reach);
+        match timeout_at(end, next).await {
+            Ok(Ok(Some(next))) => params = Cow::Owned(next),
+            Ok(Ok(None)) => return Ok(result),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => return Err(RequestError::TimedOut(deadlines.total)),
         }
     }
     Err(RequestError::Protocol(format!("the server asked for input more than {ROUNDS} times")))
+}
+
+/// The server has had the call already: what goes wrong later proves nothing about it.
+fn after_a_round(error: RequestError) -> RequestError {
+    match error {
+        RequestError::NotSent(_) | RequestError::Http { .. } | RequestError::Rpc(_) => {
+            RequestError::Unknown(format!("after the server had asked for input: {error}"))
+        }
+        RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => error,
+    }
 }
 
 /// The parameters of the next round, if there is to be one.
@@ -104,7 +129,7 @@ async fn answer_all(
         let params = request.get("params").map(Json::from);
         let answer = reach.answers.answer(server, method, params.as_ref()).await;
         let answer = answer.map_err(|error| {
-            RequestError::Unknown(format!("the server asked for `{method}`: {error}"))
+            RequestError::Protocol(format!("the server asked for `{method}`: {error}"))
         })?;
         responses.insert(key, serde_json::from_str(&answer).map_err(unreadable)?);
     }

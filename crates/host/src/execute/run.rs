@@ -58,7 +58,10 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
     let end = Instant::now() + deadlines.idle;
     let mut attempt = 1;
     loop {
-        let chosen = match choose(call, reach.fleet, reach.start_limit).await {
+        // The first attempt may wait for a start as long as a start may take; later ones may not.
+        let left = end.saturating_duration_since(Instant::now());
+        let wait = if attempt == 1 { reach.start_limit } else { reach.start_limit.min(left) };
+        let chosen = match choose(call, reach.fleet, wait).await {
             Ok(chosen) => chosen,
             Err(outcome) => return outcome,
         };
@@ -66,6 +69,7 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
             return outcome;
         }
         let health = &chosen.instance.health;
+        let deadlines = if attempt == 1 { deadlines } else { deadlines.within(left) };
         let sending =
             exchange(&chosen.peer, &target.server, &target.name, &message, deadlines, reach);
         let settled = sending.await;

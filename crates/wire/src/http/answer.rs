@@ -132,7 +132,11 @@ pub(super) async fn refusal(response: Response) -> RequestError {
         error => {
             let message = match (error, location) {
                 (Some(error), _) => error.to_string(),
-                (None, Some(to)) => format!("a redirect to `{to}` is not followed"),
+                (None, Some(to)) => {
+                    // What follows the path may hold a secret.
+                    let place = to.split(['?', '#']).next().unwrap_or_default();
+                    format!("a redirect to `{place}` is not followed")
+                }
                 (None, None) => String::new(),
             };
             RequestError::Http {

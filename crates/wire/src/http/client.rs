@@ -33,7 +33,7 @@ impl Endpoint {
         let unusable = RequestError::NotSent;
         let url: Url = url
             .parse()
-            .map_err(|error| unusable(format!("the address `{url}` cannot be used: {error}")))?;
+            .map_err(|error| unusable(format!("the address cannot be used: {error}")))?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let bad = |_| unusable(format!("the header `{name}` cannot be sent"));

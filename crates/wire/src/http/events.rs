@@ -71,6 +71,8 @@ pub(crate) struct Parser {
     past_start: bool,
     name: String,
     data: Option<Bytes>,
+    /// The lines of data after the first, where there are more.
+    more: BytesMut,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
@@ -86,7 +88,7 @@ impl Parser {
     }
 
     fn pending_bytes(&self) -> usize {
-        self.buffer.len() + self.data.as_ref().map_or(0, Bytes::len)
+        self.buffer.len() + self.data.as_ref().map_or(0, Bytes::len) + self.more.len()
     }
 
     /// The next event that is complete.
@@ -95,6 +97,8 @@ impl Parser {
             if line.is_empty() {
                 let name = std::mem::take(&mut self.name);
                 if let Some(data) = self.data.take() {
+                    let more = self.more.split().freeze();
+                    let data = if more.is_empty() { data } else { [data, more].concat().into() };
                     return Some(Event { name, data });
                 }
             } else {
@@ -137,11 +141,10 @@ impl Parser {
             value.advance(1);
         }
         match &field[..] {
+            b"data" if self.data.is_none() => self.data = Some(value),
             b"data" => {
-                self.data = Some(match self.data.take() {
-                    None => value,
-                    Some(before) => [before.as_ref(), b"\n", value.as_ref()].concat().into(),
-                });
+                self.more.extend_from_slice(b"\n");
+                self.more.extend_from_slice(&value);
             }
             b"event" => self.name = String::from_utf8_lossy(&value).into_owned(),
             b"id" if !value.contains(&0) => {

@@ -62,8 +62,10 @@ async fn keep_listening(shared: &Arc<Shared>, opened: oneshot::Sender<()>) {
                 last_id = events.last_id().map(str::to_owned).or(last_id);
                 wait = events.retry().map_or(wait, |asked| wait.max(asked));
             }
-            // The stream is optional: a server that has none says so by its status.
-            Ok(_) => return,
+            // The stream is optional: a server that has none says so, at the first try or by 405.
+            Ok(response) if opened.is_some() || response.status() == 405 => return,
+            // The session is being renewed, or something in between hiccups.
+            Ok(_) => last_id = None,
             Err(_) => {}
         }
         tokio::time::sleep(wait).await;

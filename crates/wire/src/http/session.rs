@@ -93,10 +93,16 @@ impl HttpLink {
         }
         let id = response.headers().get("mcp-session-id").cloned();
         answer::drain(response, shared.limits.body_bytes).await?;
-        self.session().id = id;
         let told = Request::new("notifications/initialized", "", shared.limits.connect);
+        let mut headers: HeaderMap = self.request_headers(shared, &told)?;
+        headers.remove("mcp-session-id");
+        if let Some(id) = &id {
+            headers.insert("mcp-session-id", id.clone());
+        }
         let text = envelope::notification("notifications/initialized", "", "");
-        self.post_as(shared, text, &told).await?;
+        send(self.client.post(self.endpoint.url.clone()).headers(headers).body(text)).await?;
+        // Only now: nobody may use the session before it is open.
+        self.session().id = id;
         Ok(())
     }
 
