@@ -1,3 +1,69 @@
-//! Measures Switchboard beside its peers; still empty.
+//! `cargo xtask bench`: Switchboard beside a bare client, rmcp and the official SDKs.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what this program is for"
+)]
 
-fn main() {}
+mod calls;
+mod catalog;
+mod child;
+mod client;
+mod failure;
+mod load;
+mod memory;
+mod meter;
+mod report;
+mod server;
+mod start;
+mod statistics;
+mod suite;
+mod words;
+
+use std::process::ExitCode;
+
+use failure::Result;
+use words::Words;
+
+/// The allocator of the shipped program, for every contestant that is Rust.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const HELP: &str = "\
+Usage: switchboard-bench [all|calls|start|memory|catalog] [options]
+
+  --quick          one short pass without the largest payload, less than a minute in all
+  --passes N       how many turns each client has (20; with --quick 3); the rest at most 5
+  --testenv DIR    where the other SDKs are; `SWITCHBOARD_TESTENV` if not given
+  --json           every number as JSON instead of tables
+
+Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>.";
+
+fn main() -> ExitCode {
+    match dispatch(Words::new(std::env::args().skip(1))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(mut words: Words) -> Result<()> {
+    if words.switch("--help") || words.switch("-h") {
+        println!("{HELP}");
+        return Ok(());
+    }
+    if words.command("raw-server") {
+        return server::run(words);
+    }
+    tokio::runtime::Runtime::new()?.block_on(async {
+        if words.command("client") {
+            client::run(words).await
+        } else if words.command("measure") {
+            suite::measure(words).await
+        } else {
+            suite::run(words).await
+        }
+    })
+}

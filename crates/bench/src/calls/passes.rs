@@ -1,0 +1,92 @@
+//! Runs every case with every client: short turns, pass by pass, each time in another order.
+//!
+//! All clients of a case are alive at the same time, but only one of them works; what the machine
+//! does beside us then falls on all of them alike.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::case::{self, Case, LARGE, Transport};
+use super::contender::Contender;
+use super::contestant::Contestant;
+use crate::client::HttpServer;
+use crate::failure::Result;
+use crate::load::Measured;
+
+/// A case with slow clients ends after this, but not before it had a few passes.
+const CASE_LIMIT: Duration = Duration::from_secs(40);
+const FEWEST_PASSES: usize = 5;
+
+/// How to measure.
+pub(crate) struct Plan {
+    pub(crate) passes: usize,
+    /// How long each client's turn is.
+    pub(crate) milliseconds: u64,
+    /// Whether the largest payload is left out.
+    pub(crate) quick: bool,
+    /// Where the SDKs of other languages are.
+    pub(crate) testenv: Option<PathBuf>,
+}
+
+/// What one client did in one case, pass by pass.
+pub(super) struct Row {
+    pub(super) case: Case,
+    pub(super) contestant: Contestant,
+    pub(super) passes: Vec<Measured>,
+}
+
+/// Everything that was measured.
+pub(crate) struct Rows(pub(super) Vec<Row>);
+
+impl Rows {
+    /// What a client did in a case.
+    pub(super) fn find(&self, case: Case, contestant: Contestant) -> Option<&Row> {
+        self.0.iter().find(|row| row.case == case && row.contestant == contestant)
+    }
+}
+
+/// Measures all clients in all cases.
+pub(crate) async fn run(plan: &Plan) -> Result<Rows> {
+    let mut rows = Vec::new();
+    for case in case::all().into_iter().filter(|case| !plan.quick || case.bytes < LARGE) {
+        eprintln!("{case}");
+        rows.append(&mut measure(case, plan).await?);
+    }
+    Ok(Rows(rows))
+}
+
+async fn measure(case: Case, plan: &Plan) -> Result<Vec<Row>> {
+    let testenv = plan.testenv.as_deref();
+    let available = Contestant::ALL.into_iter().filter(|one| one.is_available(testenv));
+    let (mut contenders, mut rows, mut servers) = (Vec::new(), Vec::new(), Vec::new());
+    for contestant in available {
+        // Everyone has a server alone, as over pipes.
+        let server = match case.transport {
+            Transport::Stdio => None,
+            Transport::Http => Some(HttpServer::start().await?),
+        };
+        let url = server.as_ref().map(|server| server.url.as_str());
+        let mut contender = Contender::start(contestant, case, url, testenv)?;
+        contender.measure(plan.milliseconds * contestant.warm_up()).await?;
+        contenders.push(contender);
+        servers.push(server);
+        rows.push(Row { case, contestant, passes: Vec::new() });
+    }
+    let started = Instant::now();
+    for pass in 0..plan.passes {
+        if pass >= FEWEST_PASSES && started.elapsed() > CASE_LIMIT {
+            break;
+        }
+        // Whoever comes first may have it worse, so that it is another one each time.
+        for place in 0..contenders.len() {
+            let turn = (place + pass) % contenders.len();
+            if let (Some(contender), Some(row)) = (contenders.get_mut(turn), rows.get_mut(turn)) {
+                row.passes.push(contender.measure(plan.milliseconds).await?);
+            }
+        }
+    }
+    for contender in contenders {
+        contender.stop().await;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,141 @@
+//! `catalog`: fifty thousand tools, found and leased.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use switchboard_host::catalog::{Catalog, Checks, Lease};
+use switchboard_host::connect::{Fleet, Offers, Server, Status};
+use switchboard_host::{ProposedCall, ServerId};
+use switchboard_wire::Json;
+use switchboard_wire::list::Item;
+
+use crate::child;
+use crate::failure::Result;
+use crate::report::{Section, Table, Target, number};
+use crate::server::{Made, definitions, questions};
+use crate::statistics::median;
+
+const SERVERS: u64 = 25;
+const TOOLS: usize = 2_000;
+const QUESTIONS: usize = 50;
+/// Each question is asked this often and the middle time counts, so that a pause does not.
+const REPEATS: usize = 9;
+
+#[derive(Deserialize, Serialize)]
+struct Found {
+    tools: usize,
+    lease_us: f64,
+    resolve_us: f64,
+    names_ms: f64,
+    index_ms: f64,
+    search_p50_ms: f64,
+    search_worst_ms: f64,
+}
+
+/// Makes the tools up, searches and leases them, and prints how long that took.
+pub(crate) fn measure() -> Result<()> {
+    let fleet = Arc::new(fleet()?);
+    let checks = Arc::new(Checks::default());
+    // What a lease costs after a change: the catalog is made anew.
+    let lease =
+        || Lease::new(Arc::clone(&fleet), Arc::new(Catalog::of(&fleet)), Arc::clone(&checks));
+    let lease_us = median((0..REPEATS).map(|_| timed(lease).0)) * 1e6;
+    let lease = lease();
+    let catalog = lease.catalog();
+    let names_ms = timed(|| catalog.names()).0 * 1e3;
+    let index_ms = timed(|| catalog.search("anything", 10)).0 * 1e3;
+    let mut times = Vec::new();
+    for question in questions(QUESTIONS) {
+        let ask = || catalog.search(&question, 10).len();
+        if ask() == 0 {
+            return Err(format!("nothing was found for `{question}`").into());
+        }
+        times.push(median((0..REPEATS).map(|_| timed(ask).0)) * 1e3);
+    }
+    let resolve = || {
+        let arguments = Json::trusted(r#"{"text":"x"}"#.to_owned());
+        lease.resolve(ProposedCall::tool("made24", "echo", arguments)).is_ok()
+    };
+    if !resolve() {
+        return Err("`echo` is not in the catalog".into());
+    }
+    let resolve_us = median((0..1_000).map(|_| timed(resolve).0)) * 1e6;
+    let found = Found {
+        tools: catalog.len(),
+        lease_us,
+        resolve_us,
+        names_ms,
+        index_ms,
+        search_p50_ms: median(times.iter().copied()),
+        search_worst_ms: times.iter().copied().fold(0.0, f64::max),
+    };
+    println!("{}", serde_json::to_string(&found)?);
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let started = Instant::now();
+    let done = std::hint::black_box(work());
+    (started.elapsed().as_secs_f64(), done)
+}
+
+fn fleet() -> Result<Fleet> {
+    let mut servers = BTreeMap::new();
+    for number in 0..SERVERS {
+        let id = ServerId::new(&format!("made{number}"))?;
+        let tools: Result<Vec<Item>> = definitions(TOOLS, number).into_iter().map(item).collect();
+        let offers = Offers::new(tools?, Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let server = Server {
+            id: id.clone(),
+            config: None,
+            status: Status::Ready,
+            instances: Vec::new(),
+            offers: Arc::new(offers),
+            agreement: None,
+        };
+        servers.insert(id, Arc::new(server));
+    }
+    Ok(Fleet { servers, edition: 1 })
+}
+
+fn item(made: Made) -> Result<Item> {
+    Ok(Item { key: made.name.into(), raw: RawValue::from_string(made.definition)? })
+}
+
+/// Measures in processes of their own, and reports.
+pub(crate) async fn section(passes: usize) -> Result<Section> {
+    let mut found: Vec<Found> = Vec::new();
+    for _ in 0..passes {
+        found.push(child::measured("catalog").await?);
+    }
+    let middle = |of: fn(&Found) -> f64| median(found.iter().map(of));
+    let lease = middle(|found| found.lease_us);
+    let worst = middle(|found| found.search_worst_ms);
+    let row = vec![
+        number(lease),
+        number(middle(|found| found.resolve_us)),
+        number(middle(|found| found.names_ms)),
+        number(middle(|found| found.index_ms)),
+        number(middle(|found| found.search_p50_ms)),
+        number(worst),
+    ];
+    let head =
+        vec!["lease µs", "resolve µs", "names ms", "index ms", "search p50 ms", "worst search ms"];
+    Ok(Section {
+        title: "catalog".to_owned(),
+        note: format!(
+            "{SERVERS} servers with {TOOLS} tools each; {QUESTIONS} questions, each the middle of \
+             {REPEATS}; names and index are made once per change, when first needed. Median of {passes}."
+        ),
+        table: Table { head, rows: vec![row] },
+        targets: vec![
+            Target::at_most("the worst search among 50,000 tools", 5.0, worst, " ms"),
+            Target::at_most("a lease of 50,000 tools after a change", 1_000.0, lease, " µs"),
+        ],
+        measured: json!(found),
+    })
+}

@@ -1,0 +1,153 @@
+//! The floor over pipes: as little as a client that multiplexes calls can do.
+//!
+//! An id, a table of those who wait, a queue, one task that writes what is in it with as few writes
+//! as possible, and one that reads lines and looks at their ids. Large messages are written down one
+//! after another, since memory is slower than waiting. No deadlines, no limits, no cancellation.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+
+use super::server_process::StdioServer;
+use crate::failure::Result;
+use crate::load::Client;
+
+/// Messages are gathered into one write up to this length; longer ones are not copied.
+const WRITE_BYTES: usize = 64 << 10;
+/// As many longer messages are in the queue at the same time.
+const LONG_MESSAGES: usize = 4;
+
+type Unsent = (Vec<u8>, Option<OwnedSemaphorePermit>);
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct Floor {
+    shared: Arc<Shared>,
+    params: Arc<str>,
+    _server: Arc<Child>,
+}
+
+struct Shared {
+    next_id: AtomicU64,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Bytes>>>,
+    unsent: Mutex<Vec<Unsent>>,
+    long: Arc<Semaphore>,
+    wake: Notify,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Answer<'a> {
+    pub(super) id: u64,
+    #[serde(borrow)]
+    pub(super) result: &'a RawValue,
+}
+
+impl Floor {
+    /// Shakes hands with the server.
+    pub(super) async fn start(server: StdioServer, params: String) -> Result<Self> {
+        let shared = Arc::new(Shared {
+            next_id: AtomicU64::new(1),
+            waiting: Mutex::default(),
+            unsent: Mutex::default(),
+            long: Arc::new(Semaphore::new(LONG_MESSAGES)),
+            wake: Notify::new(),
+        });
+        tokio::spawn(write(Arc::clone(&shared), server.input));
+        tokio::spawn(read(Arc::clone(&shared), server.output));
+        shared.request("initialize", super::run::INITIALIZE).await?;
+        shared.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_vec(), None);
+        Ok(Self { shared, params: params.into(), _server: Arc::new(server.process) })
+    }
+
+    /// Asks for the tools and returns how many bytes the list has.
+    pub(super) async fn list_tools(&self) -> Result<usize> {
+        self.shared.request("tools/list", "{}").await
+    }
+}
+
+impl Client for Floor {
+    async fn call(&self) -> Result<usize> {
+        self.shared.request("tools/call", &self.params).await
+    }
+}
+
+impl Shared {
+    async fn request(&self, method: &str, params: &str) -> Result<usize> {
+        let turn = match params.len() {
+            length if length > WRITE_BYTES => Some(Arc::clone(&self.long).acquire_owned().await?),
+            _ => None,
+        };
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (settle, settled) = oneshot::channel();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, settle);
+        self.send(super::run::request(id, method, params), turn);
+        Ok(settled.await?.len())
+    }
+
+    fn send(&self, mut message: Vec<u8>, turn: Option<OwnedSemaphorePermit>) {
+        message.push(b'\n');
+        self.unsent.lock().unwrap_or_else(PoisonError::into_inner).push((message, turn));
+        self.wake.notify_one();
+    }
+}
+
+async fn write(shared: Arc<Shared>, mut to: ChildStdin) -> Result<()> {
+    let (mut queue, mut batch) = (Vec::new(), Vec::new());
+    loop {
+        std::mem::swap(
+            &mut queue,
+            &mut *shared.unsent.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+        if queue.is_empty() {
+            shared.wake.notified().await;
+        }
+        for (message, turn) in queue.drain(..) {
+            if batch.len() + message.len() > WRITE_BYTES {
+                to.write_all(&batch).await?;
+                batch.clear();
+            }
+            if message.len() > WRITE_BYTES {
+                to.write_all(&message).await?;
+                drop(turn);
+            } else {
+                batch.extend_from_slice(&message);
+            }
+        }
+        to.write_all(&batch).await?;
+        batch.clear();
+    }
+}
+
+async fn read(shared: Arc<Shared>, mut from: ChildStdout) -> Result<()> {
+    let mut buffer = BytesMut::new();
+    let mut searched = 0;
+    loop {
+        buffer.reserve(64 << 10);
+        if from.read_buf(&mut buffer).await? == 0 {
+            shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            return Ok(());
+        }
+        while let Some(length) =
+            buffer.get(searched..).and_then(|fresh| memchr::memchr(b'\n', fresh))
+        {
+            let line = buffer.split_to(searched + length).freeze();
+            buffer.advance(1);
+            searched = 0;
+            let answer: Answer<'_> = serde_json::from_slice(&line)?;
+            let waiting =
+                shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&answer.id);
+            if let Some(settle) = waiting {
+                // The one who waited may be gone.
+                settle.send(line.slice_ref(answer.result.get().as_bytes())).ok();
+            }
+        }
+        searched = buffer.len();
+    }
+}

@@ -1,0 +1,113 @@
+//! Our whole line: the engine with its configuration, policy, checks and, if wanted, its ledger.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use switchboard_host::config::{Environment, Places};
+use switchboard_host::connect::Status;
+use switchboard_host::{Caller, Host, Lease, Options, OutcomeKind, ProposedCall, Recording};
+use switchboard_wire::Json;
+use tempfile::TempDir;
+
+use crate::failure::Result;
+use crate::load::Client;
+
+/// A server for the engine's configuration.
+pub(crate) enum Server<'a> {
+    /// Started with these arguments after `raw-server stdio`.
+    Stdio(Vec<String>),
+    /// At an address.
+    Http(&'a str),
+}
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct Line {
+    host: Host,
+    lease: Lease,
+    caller: Caller,
+    arguments: Json,
+    _home: Arc<TempDir>,
+}
+
+impl Line {
+    pub(super) async fn start(
+        server: Server<'_>,
+        recording: Recording,
+        arguments: String,
+    ) -> Result<Self> {
+        let home = TempDir::new()?;
+        let host = start_host(home.path(), [server], recording)?;
+        host.settled(None).await;
+        ready(&host, 1)?;
+        let lease = host.lease();
+        let arguments = Json::trusted(arguments);
+        Ok(Self { host, lease, caller: Caller::person(), arguments, _home: Arc::new(home) })
+    }
+
+    pub(super) async fn stop(self) {
+        self.host.stop().await;
+    }
+}
+
+impl Client for Line {
+    async fn call(&self) -> Result<usize> {
+        let proposed = ProposedCall::tool("raw0", "echo", self.arguments.clone());
+        let record = self.host.call(&self.lease, proposed, &self.caller).await;
+        match (record.outcome.kind, record.outcome.result) {
+            (OutcomeKind::Ok, Some(result)) => Ok(result.len()),
+            (kind, _) => {
+                let why = record.outcome.message.unwrap_or_default();
+                Err(format!("the call ended as {}: {why}", kind.as_str()).into())
+            }
+        }
+    }
+}
+
+/// Starts the engine with the servers `raw0`, `raw1` and so on, and its files below `home`.
+pub(crate) fn start_host<'a>(
+    home: &Path,
+    servers: impl IntoIterator<Item = Server<'a>>,
+    recording: Recording,
+) -> Result<Host> {
+    let program = std::env::current_exe()?;
+    let program = program.to_str().ok_or("the path of this program is not text")?;
+    let mut entries = Map::new();
+    for (number, server) in servers.into_iter().enumerate() {
+        let entry = match server {
+            Server::Stdio(more) => {
+                let mut words = vec!["raw-server".to_owned(), "stdio".to_owned()];
+                words.extend(more);
+                json!({ "command": program, "args": words })
+            }
+            Server::Http(url) => json!({ "type": "http", "url": url }),
+        };
+        entries.insert(format!("raw{number}"), entry);
+    }
+    let config = json!({ "mcpServers": Value::Object(entries), "settings": { "builtin": false } });
+    let file = home.join("config.json");
+    std::fs::write(&file, config.to_string())?;
+    let places =
+        Places { user: None, project: None, explicit: vec![file], state: home.join("state") };
+    let mut options = Options::new(places, Environment::from_process());
+    options.record = recording;
+    Ok(Host::start(options)?)
+}
+
+/// Makes sure that `count` servers are ready and none is in trouble.
+pub(crate) fn ready(host: &Host, count: usize) -> Result<()> {
+    let fleet = host.fleet().load();
+    for server in fleet.servers.values() {
+        if server.status != Status::Ready {
+            let why = server.status.failure().map(|failure| failure.message.clone());
+            let why = why.unwrap_or_else(|| server.status.word().to_owned());
+            return Err(format!("server `{}` is not ready: {why}", server.id).into());
+        }
+    }
+    if fleet.servers.len() == count {
+        Ok(())
+    } else {
+        Err(format!("{} servers instead of {count}", fleet.servers.len()).into())
+    }
+}

@@ -1,0 +1,123 @@
+//! Puts a load on a client and measures what comes of it.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Result;
+use crate::meter;
+use crate::words::Words;
+
+/// A client that makes one kind of call over and over.
+pub(crate) trait Client: Clone + Send + Sync + 'static {
+    /// Makes the call and returns how many bytes the result has.
+    fn call(&self) -> impl Future<Output = Result<usize>> + Send;
+}
+
+/// What to ask of a client, over and over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// Bytes of text, there and back.
+    pub(crate) bytes: usize,
+    /// Calls that are under way at the same time.
+    pub(crate) in_flight: usize,
+}
+
+/// What came of a load.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Measured {
+    /// Calls that were counted.
+    pub(crate) calls: u64,
+    /// Half of the calls took less, in microseconds.
+    pub(crate) p50: f64,
+    /// All but one in a hundred took less, in microseconds.
+    pub(crate) p99: f64,
+    /// Calls per second.
+    pub(crate) rate: f64,
+    /// Processor time of the client's process per call, in microseconds.
+    pub(crate) cpu: f64,
+}
+
+impl Load {
+    pub(crate) fn from_words(words: &mut Words) -> Result<Self> {
+        let in_flight = words.needed::<usize>("--in-flight")?.max(1);
+        Ok(Self { bytes: words.needed("--bytes")?, in_flight })
+    }
+
+    pub(crate) fn to_words(self) -> [String; 4] {
+        let Self { bytes, in_flight } = self;
+        ["--bytes".to_owned(), bytes.to_string(), "--in-flight".to_owned(), in_flight.to_string()]
+    }
+}
+
+/// Reads for how many milliseconds to call, does so, prints what came of it, and so on until the
+/// input ends.
+pub(crate) async fn obey(client: &impl Client, load: Load) -> Result<()> {
+    loop {
+        let read = tokio::task::spawn_blocking(|| std::io::stdin().lines().next().transpose());
+        let Some(line) = read.await?? else { return Ok(()) };
+        let measured = run(client, load, Duration::from_millis(line.trim().parse()?)).await?;
+        println!("{}", serde_json::to_string(&measured)?);
+    }
+}
+
+async fn run(client: &impl Client, load: Load, length: Duration) -> Result<Measured> {
+    let started = Instant::now();
+    let end = started + length;
+    let used = meter::processor_time();
+    // On the runtime's own threads, as a caller would be; the main thread is not one of them.
+    let callers: Vec<_> = (0..load.in_flight)
+        .map(|_| tokio::spawn(caller(client.clone(), load.bytes, end)))
+        .collect();
+    let mut times = Vec::new();
+    for caller in callers {
+        times.append(&mut caller.await??);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let used = meter::processor_time().saturating_sub(used);
+    times.sort_unstable();
+    let calls = times.len() as f64;
+    Ok(Measured {
+        calls: times.len() as u64,
+        p50: percentile(&times, 50),
+        p99: percentile(&times, 99),
+        rate: calls / seconds,
+        cpu: used.as_secs_f64() * 1e6 / calls,
+    })
+}
+
+async fn caller(client: impl Client, bytes: usize, end: Instant) -> Result<Vec<Duration>> {
+    let mut times = Vec::with_capacity(1_024);
+    let mut now = Instant::now();
+    // One call at least, so that there is always something to report.
+    while times.is_empty() || now < end {
+        let found = client.call().await?;
+        if found < bytes {
+            return Err(format!("{found} bytes came back for {bytes}").into());
+        }
+        let then = Instant::now();
+        times.push(then - now);
+        now = then;
+    }
+    Ok(times)
+}
+
+fn percentile(sorted: &[Duration], percent: usize) -> f64 {
+    let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(at).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::percentile;
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let times: Vec<Duration> = (1..=100).map(Duration::from_micros).collect();
+        let found = [0, 50, 99, 100].map(|percent| percentile(&times, percent).round());
+        assert_eq!(found, [1.0, 51.0, 100.0, 100.0]);
+        assert!(percentile(&[], 50).is_nan());
+    }
+}

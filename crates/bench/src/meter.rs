@@ -1,0 +1,39 @@
+//! What this process has used so far: processor time and memory.
+
+use std::time::Duration;
+
+/// The processor time of all threads of this process, to the nanosecond.
+#[cfg(unix)]
+pub(crate) fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// There is no such clock here, so the columns of processor time stay empty.
+#[cfg(not(unix))]
+pub(crate) fn processor_time() -> Duration {
+    Duration::ZERO
+}
+
+/// The resident memory of this process in bytes, where the system tells it in a file.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn resident_in(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resident_in;
+
+    #[test]
+    fn resident_memory_is_read_from_the_status_text() {
+        assert_eq!(resident_in("VmPeak:\t  99 kB\nVmRSS:\t   12 kB\n"), Some(12 * 1_024));
+        assert_eq!(resident_in("VmPeak:\t  99 kB\n"), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! What is printed at the end: tables for people, or everything as JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One part of the report.
+#[derive(Serialize)]
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// What the numbers mean, in a sentence or two.
+    #[serde(skip)]
+    pub(crate) note: String,
+    #[serde(skip)]
+    pub(crate) table: Table,
+    pub(crate) targets: Vec<Target>,
+    /// Every number that was measured.
+    pub(crate) measured: Value,
+}
+
+/// A table.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) head: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// What is promised, and what was found.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Target {
+    pub(crate) what: String,
+    pub(crate) wanted: String,
+    pub(crate) found: String,
+    pub(crate) met: bool,
+}
+
+impl Target {
+    /// A number that must not be larger than the limit.
+    pub(crate) fn at_most(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
+        Self {
+            what: what.into(),
+            wanted: format!("<= {limit}{unit}"),
+            found: format!("{}{unit}", number(found)),
+            met: found <= limit,
+        }
+    }
+
+    /// A number that must not be smaller than the limit.
+    pub(crate) fn at_least(what: impl Into<String>, limit: f64, found: f64, unit: &str) -> Self {
+        Self {
+            what: what.into(),
+            wanted: format!(">= {limit}{unit}"),
+            found: format!("{}{unit}", number(found)),
+            met: found >= limit,
+        }
+    }
+}
+
+/// The sections as Markdown.
+pub(crate) fn markdown(sections: &[Section]) -> String {
+    let mut text = String::new();
+    for section in sections {
+        // Writing to a `String` cannot fail.
+        _ = writeln!(text, "## {}\n\n{}\n", section.title, section.note);
+        if !section.table.rows.is_empty() {
+            _ = writeln!(text, "{}", section.table.markdown());
+        }
+        if !section.targets.is_empty() {
+            let rows = section.targets.iter().map(|target| {
+                let word = if target.met { "PASS" } else { "MISS" };
+                vec![
+                    target.what.clone(),
+                    target.wanted.clone(),
+                    target.found.clone(),
+                    word.to_owned(),
+                ]
+            });
+            let head = vec!["target", "wanted", "found", ""];
+            _ = writeln!(text, "{}", Table { head, rows: rows.collect() }.markdown());
+        }
+    }
+    text
+}
+
+impl Table {
+    fn markdown(&self) -> String {
+        let mut text =
+            format!("| {} |\n|{}\n", self.head.join(" | "), "---|".repeat(self.head.len()));
+        for row in &self.rows {
+            _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+        text
+    }
+}
+
+/// A number with as many digits as are worth reading.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size.is_nan() => "–".to_owned(),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Section, Table, Target, markdown, number};
+
+    #[test]
+    fn numbers_have_three_digits_or_so() {
+        let shown = [0.123, 1.5, 15.26, 152.6, 15_260.0, f64::NAN].map(number);
+        assert_eq!(shown, ["0.12", "1.50", "15.3", "153", "15260", "–"]);
+    }
+
+    #[test]
+    fn a_target_that_was_not_measured_is_missed() {
+        assert!(!Target::at_most("x", 1.0, f64::NAN, "").met);
+        assert!(!Target::at_least("x", 1.0, f64::NAN, "").met);
+        assert!(Target::at_most("x", 1.0, 1.0, "").met);
+    }
+
+    #[test]
+    fn a_section_is_a_heading_a_note_and_tables() {
+        let section = Section {
+            title: "start".to_owned(),
+            note: "How long.".to_owned(),
+            table: Table { head: vec!["a", "b"], rows: vec![vec!["1".to_owned(), "2".to_owned()]] },
+            targets: vec![Target::at_most("start", 1.1, 1.05, "x")],
+            measured: serde_json::Value::Null,
+        };
+        let expected = "## start\n\nHow long.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
+            | target | wanted | found |  |\n|---|---|---|---|\n\
+            | start | <= 1.1x | 1.05x | PASS |\n\n";
+        assert_eq!(markdown(&[section]), expected);
+    }
+}

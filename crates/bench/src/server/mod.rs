@@ -1,0 +1,10 @@
+//! The server that every client is measured against: it answers as cheaply as it can.
+
+mod answer;
+mod http;
+mod offer;
+mod run;
+mod stdio;
+
+pub(crate) use offer::{Made, definitions, questions};
+pub(crate) use run::run;

@@ -1,0 +1,76 @@
+//! Which parts are measured, how long, and how they are shown.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::calls::{self, Plan};
+use crate::failure::Result;
+use crate::report::{Section, markdown};
+use crate::words::Words;
+use crate::{catalog, memory, start};
+
+const PARTS: [&str; 4] = ["calls", "start", "memory", "catalog"];
+
+/// Measures one part in this process and prints the numbers.
+pub(crate) async fn measure(mut words: Words) -> Result<()> {
+    let part = words.next().unwrap_or_default();
+    words.end()?;
+    match part.as_str() {
+        "start" => start::measure().await,
+        "memory" => memory::measure().await,
+        "catalog" => catalog::measure(),
+        other => Err(format!("`{other}` cannot be measured so").into()),
+    }
+}
+
+/// Measures what is wanted and prints the report.
+pub(crate) async fn run(mut options: Words) -> Result<()> {
+    let quick = options.switch("--quick");
+    let as_json = options.switch("--json");
+    let passes: Option<usize> = options.option("--passes")?;
+    let testenv: Option<PathBuf> = options.option("--testenv")?;
+    let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
+    let part = options.next().unwrap_or_else(|| "all".to_owned());
+    options.end()?;
+    if part != "all" && !PARTS.contains(&part.as_str()) {
+        return Err(format!("`{part}` is neither `all` nor one of `{}`", PARTS.join("`, `")).into());
+    }
+    let turns = passes.unwrap_or(if quick { 3 } else { 20 }).max(1);
+    let milliseconds = if quick { 30 } else { 60 };
+    // A start or a fifty-thousand-tool catalog takes as long as many turns do.
+    let passes = turns.min(if quick { 1 } else { 5 });
+    let wanted = |name: &str| part == "all" || part == name;
+
+    let mut sections = Vec::new();
+    if wanted("calls") {
+        let rows = calls::run(&Plan { passes: turns, milliseconds, quick, testenv }).await?;
+        sections.append(&mut calls::sections(&rows));
+    }
+    if wanted("start") {
+        eprintln!("start");
+        sections.push(start::section(passes).await?);
+    }
+    if wanted("memory") {
+        eprintln!("memory");
+        sections.push(memory::section(passes).await?);
+    }
+    if wanted("catalog") {
+        eprintln!("catalog");
+        sections.push(catalog::section(passes).await?);
+    }
+    show(&sections, as_json, turns);
+    Ok(())
+}
+
+fn show(sections: &[Section], as_json: bool, passes: usize) {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    if as_json {
+        println!("{}", json!({ "cores": cores, "passes": passes, "sections": sections }));
+        return;
+    }
+    println!("{cores} cores, {passes} passes.\n\n{}", markdown(sections));
+    let targets = sections.iter().flat_map(|section| &section.targets);
+    let (met, missed): (Vec<_>, Vec<_>) = targets.partition(|target| target.met);
+    println!("{} targets met, {} missed.", met.len(), missed.len());
+}
