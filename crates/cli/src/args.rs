@@ -205,6 +205,18 @@ pub(crate) enum ToolsCommand {
         /// The tool
         tool: String,
     },
+    /// Print what a model is shown of the tools
+    Prompt {
+        /// For whom: text for any model, or a vendor's own definitions
+        #[arg(long = "for", value_enum, default_value_t = Audience::Text)]
+        audience: Audience,
+        /// At most so many tokens; beyond that a shorter list and tools to search it
+        #[arg(long, value_name = "TOKENS")]
+        budget: Option<usize>,
+        /// Only of this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+    },
     /// Find tools by words
     Search {
         /// The words
@@ -214,6 +226,18 @@ pub(crate) enum ToolsCommand {
         #[arg(long, short = 'n', default_value_t = 10)]
         limit: usize,
     },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Audience {
+    /// A section of text; calls are written as tags
+    Text,
+    /// OpenAI and everything that speaks like it
+    Openai,
+    /// Anthropic
+    Anthropic,
+    /// Google
+    Gemini,
 }
 
 #[derive(Debug, Args)]

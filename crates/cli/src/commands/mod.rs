@@ -7,6 +7,7 @@ mod edit;
 mod logs;
 mod manual;
 mod outcome;
+mod prompt;
 mod prompts;
 mod resources;
 mod run;

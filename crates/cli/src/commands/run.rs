@@ -4,7 +4,7 @@ use crate::args::{
     CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ServersCommand, ToolsCommand,
 };
 use crate::commands::{
-    call, calls, doctor, edit, logs, manual, prompts, resources, servers, tools,
+    call, calls, doctor, edit, logs, manual, prompt, prompts, resources, servers, tools,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -20,6 +20,9 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             None => tools::list(context, &tools.list).await,
             Some(ToolsCommand::List(of)) => tools::list(context, &of).await,
             Some(ToolsCommand::Show { server, tool }) => tools::show(context, &server, &tool).await,
+            Some(ToolsCommand::Prompt { audience, budget, server }) => {
+                prompt::show(context, audience, budget, OfServer { server }).await
+            }
             Some(ToolsCommand::Search { words, limit }) => {
                 tools::search(context, &words.join(" "), limit).await
             }

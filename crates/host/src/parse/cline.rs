@@ -1,0 +1,138 @@
+//! The blocks that Cline's own parser makes of a message, for those who compare with it.
+
+use std::collections::BTreeMap;
+
+use memchr::memchr_iter;
+use serde::Serialize;
+
+use crate::parse::dialect::WRAPPERS;
+use crate::parse::strings::{find, part, rest};
+
+/// The names that Cline takes for parameters, whatever the tool.
+const PARAMETERS: [&str; 21] = [
+    "command",
+    "requires_approval",
+    "path",
+    "content",
+    "diff",
+    "regex",
+    "file_pattern",
+    "recursive",
+    "action",
+    "url",
+    "coordinate",
+    "text",
+    "server_name",
+    "tool_name",
+    "arguments",
+    "uri",
+    "question",
+    "options",
+    "response",
+    "result",
+    "task_progress",
+];
+
+/// A part of a message as Cline divides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Words.
+    Text {
+        /// The words, without white space around them.
+        content: String,
+        /// Whether more may come: always true at the end of the message.
+        partial: bool,
+    },
+    /// A call, perhaps a half one.
+    ToolUse {
+        /// The element's name.
+        name: &'static str,
+        /// The parameters that were read so far.
+        params: BTreeMap<&'static str, String>,
+        /// Whether the call is not closed yet.
+        partial: bool,
+    },
+}
+
+/// Divides a message, or the beginning of one. Only exact tags count, a value goes to the first
+/// closing tag, and code is not told from calls.
+#[must_use]
+pub fn blocks(message: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while let Some((name, open)) = next_open(message, at, &WRAPPERS) {
+        push_text(&mut blocks, part(message, at, open), false);
+        let (params, end) = tool(message, name, after_open(open, name));
+        blocks.push(Block::ToolUse { name, params, partial: end.is_none() });
+        let Some(end) = end else { return blocks };
+        at = end;
+    }
+    push_text(&mut blocks, rest(message, at), true);
+    blocks
+}
+
+/// The parameters of a tool, and where the text after it begins if it is closed.
+fn tool(message: &str, name: &str, from: usize) -> (BTreeMap<&'static str, String>, Option<usize>) {
+    let mut params = BTreeMap::new();
+    let close = format!("</{name}>");
+    let mut closes = find(message, from, &close);
+    let mut at = from;
+    loop {
+        if closes.is_some_and(|place| place < at) {
+            closes = find(message, at, &close);
+        }
+        let inside = part(message, 0, closes.unwrap_or(message.len()));
+        let Some((parameter, open)) = next_open(inside, at, &PARAMETERS) else {
+            return (params, closes.map(|place| place + close.len()));
+        };
+        let begin = after_open(open, parameter);
+        let parameter_close = format!("</{parameter}>");
+        let end = find(message, begin, &parameter_close);
+        let value = part(message, begin, end.unwrap_or(message.len()));
+        params.insert(parameter, value.trim().to_owned());
+        let Some(end) = end else { return (params, None) };
+        at = end + parameter_close.len();
+    }
+}
+
+/// The first opening tag of one of the names.
+fn next_open(message: &str, from: usize, names: &[&'static str]) -> Option<(&'static str, usize)> {
+    let ahead = rest(message, from);
+    memchr_iter(b'<', ahead.as_bytes()).find_map(|offset| {
+        let inside = rest(ahead, offset + 1);
+        let is_open =
+            |name: &&&str| inside.strip_prefix(**name).is_some_and(|r| r.starts_with('>'));
+        names.iter().find(is_open).map(|name| (*name, from + offset))
+    })
+}
+
+const fn after_open(open: usize, name: &str) -> usize {
+    open + name.len() + 2
+}
+
+fn push_text(blocks: &mut Vec<Block>, text: &str, partial: bool) {
+    let content = text.trim();
+    if !content.is_empty() {
+        blocks.push(Block::Text { content: content.to_owned(), partial });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::blocks;
+
+    #[test]
+    fn the_blocks_are_those_that_cline_makes() {
+        let mut count = 0;
+        for line in include_str!("cline_oracle.jsonl").lines() {
+            let (name, message, expected): (String, String, Value) =
+                serde_json::from_str(line).unwrap();
+            assert_eq!(serde_json::to_value(blocks(&message)).unwrap(), expected, "{name}");
+            count += 1;
+        }
+        assert_eq!(count, 43);
+    }
+}

@@ -1,0 +1,79 @@
+//! Reads XML's ways of writing characters: entities and CDATA sections.
+
+use crate::parse::strings::{find, part, rest};
+
+const OPEN: &str = "<![CDATA[";
+const CLOSE: &str = "]]>";
+
+/// The text with its CDATA sections opened and the entities around them read. What is no entity
+/// stays as it is.
+pub(super) fn decode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(open) = find(text, at, OPEN) {
+        let Some(close) = find(text, open, CLOSE) else { break };
+        entities(part(text, at, open), &mut out);
+        out.push_str(part(text, open + OPEN.len(), close));
+        at = close + CLOSE.len();
+    }
+    entities(rest(text, at), &mut out);
+    out
+}
+
+/// The CDATA section around the whole text, taken off.
+pub(super) fn without_cdata(text: &str) -> Option<&str> {
+    text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)
+}
+
+fn entities(text: &str, out: &mut String) {
+    let mut pieces = text.split('&');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let read = piece.split_once(';').and_then(|(name, after)| Some((entity(name)?, after)));
+        if let Some((character, after)) = read {
+            out.push(character);
+            out.push_str(after);
+        } else {
+            out.push('&');
+            out.push_str(piece);
+        }
+    }
+}
+
+fn entity(name: &str) -> Option<char> {
+    match name {
+        "lt" => return Some('<'),
+        "gt" => return Some('>'),
+        "amp" => return Some('&'),
+        "quot" => return Some('"'),
+        "apos" => return Some('\''),
+        _ => {}
+    }
+    let number = name.strip_prefix('#')?;
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    code.ok().and_then(char::from_u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn entities_and_cdata_are_read_and_anything_else_stays() {
+        let cases = [
+            ("a&amp;b", "a&b"),
+            ("&lt;&#65;&#x42;&gt;", "<AB>"),
+            ("?a=1&b=2;c", "?a=1&b=2;c"),
+            ("&nbsp; &", "&nbsp; &"),
+            ("a<![CDATA[&amp;<b>]]>&quot;", "a&amp;<b>\""),
+            ("<![CDATA[open", "<![CDATA[open"),
+            ("&#xD800;", "&#xD800;"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(decode(text), expected, "{text}");
+        }
+    }
+}

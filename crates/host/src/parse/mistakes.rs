@@ -1,0 +1,155 @@
+//! Counts mistakes in a row and calls that repeat themselves.
+
+use serde_json::Value;
+
+/// Counts calls in a row that could not be made.
+#[derive(Clone, Debug)]
+pub struct Mistakes {
+    in_a_row: u32,
+    limit: u32,
+}
+
+/// What a mistake means for the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streak {
+    /// The model may try again.
+    GoOn,
+    /// A person should be asked how to go on.
+    AskPerson,
+}
+
+/// Notices the same call again and again.
+#[derive(Clone, Debug)]
+pub struct Repeats {
+    last: Option<(String, Value)>,
+    times: u32,
+    warn_at: u32,
+    stop_at: u32,
+}
+
+/// How often the same call came in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// Not often enough to matter.
+    Fine,
+    /// Often enough to tell the model.
+    Warn(u32),
+    /// Too often to run it once more.
+    Stop(u32),
+}
+
+impl Mistakes {
+    /// Asks after three mistakes in a row.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::with_limit(3)
+    }
+
+    /// Asks after this many mistakes in a row, at least one.
+    #[must_use]
+    pub const fn with_limit(limit: u32) -> Self {
+        Self { in_a_row: 0, limit: if limit == 0 { 1 } else { limit } }
+    }
+
+    /// One more mistake. When a person is to be asked, the count begins again.
+    pub const fn made(&mut self) -> Streak {
+        self.in_a_row += 1;
+        if self.in_a_row < self.limit {
+            return Streak::GoOn;
+        }
+        self.in_a_row = 0;
+        Streak::AskPerson
+    }
+
+    /// A call that could be made ends the row.
+    pub const fn none(&mut self) {
+        self.in_a_row = 0;
+    }
+}
+
+impl Default for Mistakes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Repeats {
+    /// Warns at the third time and stops at the fifth.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::with_limits(3, 5)
+    }
+
+    /// Warns and stops at these times.
+    #[must_use]
+    pub const fn with_limits(warn_at: u32, stop_at: u32) -> Self {
+        Self { last: None, times: 0, warn_at, stop_at }
+    }
+
+    /// The call of `target` with the JSON text `arguments` is about to run. How the text is laid
+    /// out makes no difference.
+    pub fn seen(&mut self, target: &str, arguments: &str) -> Repetition {
+        let value =
+            serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
+        let call = (target.to_owned(), value);
+        if self.last.as_ref() == Some(&call) {
+            self.times = self.times.saturating_add(1);
+        } else {
+            self.last = Some(call);
+            self.times = 1;
+        }
+        match self.times {
+            times if times >= self.stop_at => Repetition::Stop(times),
+            times if times >= self.warn_at => Repetition::Warn(times),
+            _ => Repetition::Fine,
+        }
+    }
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mistakes, Repeats, Repetition, Streak};
+
+    #[test]
+    fn three_mistakes_in_a_row_ask_a_person_and_a_good_call_begins_the_row_again() {
+        let mut mistakes = Mistakes::new();
+        let two = [mistakes.made(), mistakes.made()];
+        mistakes.none();
+        let three = [mistakes.made(), mistakes.made(), mistakes.made()];
+        assert_eq!(two, [Streak::GoOn; 2]);
+        assert_eq!(three, [Streak::GoOn, Streak::GoOn, Streak::AskPerson]);
+        assert_eq!(mistakes.made(), Streak::GoOn);
+    }
+
+    #[test]
+    fn the_same_call_warns_the_third_time_and_stops_the_fifth() {
+        let mut repeats = Repeats::new();
+        let texts = ["{\"a\":1,\"b\":2}", "{ \"b\": 2, \"a\": 1 }", "{\"a\":1,\"b\":2}"];
+        let seen: Vec<_> =
+            texts.iter().cycle().take(6).map(|text| repeats.seen("s/t", text)).collect();
+        let expected = [
+            Repetition::Fine,
+            Repetition::Fine,
+            Repetition::Warn(3),
+            Repetition::Warn(4),
+            Repetition::Stop(5),
+            Repetition::Stop(6),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn another_target_or_other_arguments_begin_the_count_again() {
+        let mut repeats = Repeats::new();
+        for (target, arguments) in [("a", "{}"), ("a", "{}"), ("b", "{}"), ("b", "{}"), ("b", "[]")]
+        {
+            assert_eq!(repeats.seen(target, arguments), Repetition::Fine);
+        }
+    }
+}

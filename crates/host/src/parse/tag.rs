@@ -1,0 +1,142 @@
+//! Reads one tag, of which only a part may be there yet.
+
+use crate::parse::strings::part;
+
+/// What stands at a `<`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read<'a> {
+    /// A wanted tag.
+    Tag(Tag<'a>),
+    /// Something else.
+    Other,
+    /// Perhaps a wanted tag: its rest has not come yet.
+    Wait,
+}
+
+/// A whole tag.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    /// The element's name.
+    pub(super) name: &'a str,
+    /// `</name>`.
+    pub(super) closing: bool,
+    /// `<name/>`.
+    pub(super) empty: bool,
+    /// Where the text after it begins.
+    pub(super) end: usize,
+}
+
+/// A name as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'a> {
+    /// The letters so far.
+    pub(super) text: &'a str,
+    /// Whether more letters may come.
+    pub(super) open: bool,
+    /// Whether it stands in a closing tag.
+    pub(super) closing: bool,
+}
+
+impl Name<'_> {
+    /// Whether this is, or may become, `name`.
+    pub(super) fn fits(&self, name: &str) -> bool {
+        if self.open { name.starts_with(self.text) } else { name == self.text }
+    }
+}
+
+/// No name is longer, and no tag has longer attributes: what is longer is text.
+const LIMIT: usize = 256;
+
+/// Reads the tag at the `<` at `at`, if `wanted` says so of its name. `last`: nothing more comes.
+pub(super) fn read<'a>(
+    source: &'a str,
+    at: usize,
+    last: bool,
+    wanted: impl Fn(Name<'_>) -> bool,
+) -> Read<'a> {
+    let bytes = source.as_bytes();
+    let wait = if last { Read::Other } else { Read::Wait };
+    if at + 1 == bytes.len() {
+        return wait;
+    }
+    let closing = bytes.get(at + 1) == Some(&b'/');
+    let begin = at + 1 + usize::from(closing);
+    let rest = bytes.get(begin..).unwrap_or_default();
+    let length = rest.iter().take(LIMIT).take_while(|byte| is_name_byte(**byte)).count();
+    let name_end = begin + length;
+    let name = Name { text: part(source, begin, name_end), open: length == rest.len(), closing };
+    if length == LIMIT || (length == 0 && !rest.is_empty()) || !wanted(name) {
+        return Read::Other;
+    }
+    if name.open {
+        return wait;
+    }
+    let mut quote = None;
+    let mut before = 0;
+    let attributes = bytes.get(name_end..).unwrap_or_default();
+    for (index, &byte) in attributes.iter().take(LIMIT).enumerate() {
+        if index == 0 && !(byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')) {
+            return Read::Other;
+        }
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'<') => return Read::Other,
+            (None, b'>') => {
+                let empty = before == b'/' && !closing;
+                return Read::Tag(Tag {
+                    name: name.text,
+                    closing,
+                    empty,
+                    end: name_end + index + 1,
+                });
+            }
+            (None, _) => {}
+        }
+        before = byte;
+    }
+    if attributes.len() < LIMIT { wait } else { Read::Other }
+}
+
+/// Whether `source` has `literal` at `at`; `None` if it may still become it.
+pub(super) fn literal_at(source: &str, at: usize, last: bool, literal: &str) -> Option<bool> {
+    let rest = source.as_bytes().get(at..).unwrap_or_default();
+    if rest.starts_with(literal.as_bytes()) {
+        return Some(true);
+    }
+    if !last && literal.as_bytes().starts_with(rest) { None } else { Some(false) }
+}
+
+const fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':') || !byte.is_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Read, Tag, read};
+
+    #[test]
+    fn a_tag_is_read_with_spaces_and_attributes_and_waits_while_it_is_half_there() {
+        let tag = |closing, empty, end| Read::Tag(Tag { name: "ab", closing, empty, end });
+        let cases = [
+            ("<ab>", tag(false, false, 4)),
+            ("<ab >x", tag(false, false, 5)),
+            ("<ab c='>' d>", tag(false, false, 12)),
+            ("<ab/>", tag(false, true, 5)),
+            ("</ab\n>", tag(true, false, 6)),
+            ("<", Read::Wait),
+            ("<a", Read::Wait),
+            ("</a", Read::Wait),
+            ("<ab c='>'", Read::Wait),
+            ("<b", Read::Other),
+            ("<abc>", Read::Other),
+            ("<ab <c>", Read::Other),
+            ("< ab>", Read::Other),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(read(source, 0, false, |name| name.fits("ab")), expected, "{source}");
+        }
+        assert_eq!(read("<a", 0, true, |name| name.fits("ab")), Read::Other);
+    }
+}

@@ -1,0 +1,67 @@
+//! Short lists of what servers offer: names with a sentence, names alone, or only numbers.
+
+use crate::prompt::clean::{clean_line, code, first_sentence};
+use crate::prompt::tokens::estimate;
+use crate::prompt::views::ShownServer;
+
+const LONGEST_SENTENCE: usize = 160;
+
+/// Every tool with the first sentence of its description.
+pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
+    let mut out = String::from("## Tools by server\n");
+    for server in servers {
+        out.push_str(&format!("\nServer {} ({}):\n", code(server.name), numbers(server)));
+        for tool in &server.tools {
+            let said = first_sentence(tool.description.unwrap_or_default(), LONGEST_SENTENCE);
+            out.push_str(&format!("- {}", code(tool.name)));
+            if !said.is_empty() {
+                out.push_str(": ");
+                out.push_str(&said);
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Every tool by name.
+pub(crate) fn names(servers: &[ShownServer<'_>]) -> String {
+    let mut out = String::from("## Names of the tools by server\n\n");
+    for server in servers {
+        let names: Vec<String> =
+            server.tools.iter().map(|tool| clean_line(tool.name, 200)).collect();
+        let names = if names.is_empty() { numbers(server) } else { names.join(", ") };
+        out.push_str(&format!("- {}: {names}\n", code(server.name)));
+    }
+    out
+}
+
+/// Every server with its numbers, as many as fit.
+pub(crate) fn counts(servers: &[ShownServer<'_>], budget: usize) -> String {
+    let mut out = String::from("## Servers\n\n");
+    // Room for the note that some are missing.
+    let budget = budget.saturating_sub(16);
+    for (done, server) in servers.iter().enumerate() {
+        let line = format!("- {}: {}\n", code(server.name), numbers(server));
+        if estimate(&out) + estimate(&line) > budget {
+            out.push_str(&format!("- and {} more servers\n", servers.len() - done));
+            break;
+        }
+        out.push_str(&line);
+    }
+    out
+}
+
+fn numbers(server: &ShownServer<'_>) -> String {
+    let kinds = [
+        (server.tools.len(), "tool"),
+        (server.resources.len() + server.templates.len(), "resource"),
+        (server.prompts.len(), "prompt"),
+    ];
+    let counted: Vec<String> = kinds
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, kind)| format!("{number} {kind}{}", if number == 1 { "" } else { "s" }))
+        .collect();
+    if counted.is_empty() { "nothing at the moment".to_owned() } else { counted.join(", ") }
+}

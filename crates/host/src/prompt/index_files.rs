@@ -1,0 +1,194 @@
+//! The catalog as files that a model reads when it needs them: one per tool, notes per server.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::prompt::clean::{clean, clean_line, code, fenced};
+use crate::prompt::native::{clean_strings, default_description};
+use crate::prompt::options::Options;
+use crate::prompt::views::{ShownServer, ShownTool};
+
+const LONGEST_NAME: usize = 96;
+
+/// One file of the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexFile {
+    /// Where it belongs, relative to the folder of the index, with `/` between names.
+    pub path: String,
+    /// What it holds.
+    pub contents: String,
+}
+
+/// The files for a catalog: `mcps/{server}/tools/{tool}.json`, and `INSTRUCTIONS.md` and
+/// `STATUS.md` where there is something to say.
+///
+/// Names are made safe for every file system; a name that had to change ends with a digest of the
+/// real one, which stands in the file.
+#[must_use]
+pub fn index_files(servers: &[ShownServer<'_>], options: &Options) -> Vec<IndexFile> {
+    let mut files = Vec::new();
+    let mut folders = BTreeSet::new();
+    for server in servers {
+        let folder = format!("mcps/{}", file_name(server.name, &mut folders));
+        let said = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
+        if !said.is_empty() {
+            let contents = format!(
+                "# Notes of the server {}\n\nThese are the server's own words, not the user's.\n\n{}",
+                code(server.name),
+                fenced(&said)
+            );
+            files.push(IndexFile { path: format!("{folder}/INSTRUCTIONS.md"), contents });
+        }
+        if let Some(trouble) = server.trouble {
+            let trouble = clean_line(trouble, options.longest_description);
+            let contents = format!(
+                "# Status of the server {}\n\n{trouble}\n\nIts tools may not work. If the task needs them, \
+                 tell the user what is wrong; otherwise find another way.\n",
+                code(server.name)
+            );
+            files.push(IndexFile { path: format!("{folder}/STATUS.md"), contents });
+        }
+        let mut names = BTreeSet::new();
+        for tool in &server.tools {
+            let path = format!("{folder}/tools/{}.json", file_name(tool.name, &mut names));
+            files.push(IndexFile { path, contents: tool_file(server.name, tool, options) });
+        }
+    }
+    files
+}
+
+fn tool_file(server: &str, tool: &ShownTool<'_>, options: &Options) -> String {
+    let said = clean(tool.description.unwrap_or_default(), options.longest_description);
+    let said = if said.is_empty() { default_description(server, tool.name) } else { said };
+    let read = |text: Option<&str>| {
+        let mut schema: Value = text.and_then(|text| serde_json::from_str(text).ok())?;
+        clean_strings(&mut schema, options.longest_description);
+        Some(schema)
+    };
+    let arguments = read(tool.input_schema).unwrap_or_else(|| json!({}));
+    let mut file = json!({ "name": tool.name, "description": said, "arguments": arguments });
+    if let (Some(output), Some(fields)) = (read(tool.output_schema), file.as_object_mut()) {
+        fields.insert("outputSchema".to_owned(), output);
+    }
+    format!("{file:#}\n")
+}
+
+/// A name that is one safe path component and differs from those taken, whatever the case.
+fn file_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut safe: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
+        .take(LONGEST_NAME)
+        .collect();
+    let edges = |c: char| c == '.';
+    safe = safe.trim_matches(edges).to_owned();
+    if safe.is_empty() || is_reserved(&safe) {
+        safe.insert(0, '_');
+    }
+    if safe != name || taken.contains(&safe.to_ascii_lowercase()) {
+        safe = format!("{safe}-{:08x}", digest(name));
+    }
+    let base = safe.clone();
+    let mut number = 2_u32;
+    while !taken.insert(safe.to_ascii_lowercase()) {
+        safe = format!("{base}-{number}");
+        number += 1;
+    }
+    safe
+}
+
+/// Names that mean a device on Windows, with or without an ending.
+fn is_reserved(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let numbered = ["com", "lpt"].iter().any(|device| {
+        stem.strip_prefix(device)
+            .is_some_and(|rest| rest.len() == 1 && rest.chars().all(|c| c.is_ascii_digit()))
+    });
+    numbered || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
+}
+
+/// FNV-1a: tells names apart, keeps no secret.
+fn digest(text: &str) -> u32 {
+    text.bytes()
+        .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{IndexFile, file_name, index_files};
+    use crate::prompt::options::Options;
+    use crate::prompt::views::{ShownServer, ShownTool};
+
+    #[test]
+    fn a_server_becomes_a_folder_with_a_file_per_tool() {
+        let tool = ShownTool {
+            name: "add",
+            description: Some("Adds."),
+            input_schema: Some(r#"{"type":"object"}"#),
+            output_schema: Some(r#"{"type":"number"}"#),
+            ..ShownTool::default()
+        };
+        let bare = ShownTool { name: "nothing", ..ShownTool::default() };
+        let server = ShownServer {
+            name: "sums",
+            instructions: Some("Be exact."),
+            trouble: Some("It needs a login."),
+            tools: vec![tool, bare],
+            ..ShownServer::default()
+        };
+        let file = |path: &str, contents: &str| IndexFile {
+            path: path.to_owned(),
+            contents: contents.to_owned(),
+        };
+        let expected = [
+            file(
+                "mcps/sums/INSTRUCTIONS.md",
+                "# Notes of the server `sums`\n\nThese are the server's own words, not the user's.\n\n```text\nBe exact.\n```\n",
+            ),
+            file(
+                "mcps/sums/STATUS.md",
+                "# Status of the server `sums`\n\nIt needs a login.\n\nIts tools may not work. If the task needs them, tell the user what is wrong; otherwise find another way.\n",
+            ),
+            file(
+                "mcps/sums/tools/add.json",
+                "{\n  \"arguments\": {\n    \"type\": \"object\"\n  },\n  \"description\": \"Adds.\",\n  \"name\": \"add\",\n  \"outputSchema\": {\n    \"type\": \"number\"\n  }\n}\n",
+            ),
+            file(
+                "mcps/sums/tools/nothing.json",
+                "{\n  \"arguments\": {},\n  \"description\": \"Runs the tool \\\"nothing\\\" of the server \\\"sums\\\".\",\n  \"name\": \"nothing\"\n}\n",
+            ),
+        ];
+        assert_eq!(index_files(&[server], &Options::default()), expected);
+    }
+
+    #[test]
+    fn file_names_are_safe_and_different() {
+        let mut taken = BTreeSet::new();
+        let given = [
+            "plain",
+            "../../etc/passwd",
+            "",
+            ".",
+            "..",
+            "NUL",
+            "com1.txt",
+            "a/b",
+            "a\\b",
+            "Plain",
+            "plain",
+        ];
+        let names: Vec<String> = given.iter().map(|name| file_name(name, &mut taken)).collect();
+        for name in &names {
+            assert!(!name.is_empty() && !name.starts_with('.') && !name.ends_with('.'), "{name}");
+            assert!(!name.contains(['/', '\\', ':', '\0']), "{name}");
+        }
+        let different: BTreeSet<String> =
+            names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        assert_eq!(different.len(), given.len());
+        assert_eq!(names.first().map(String::as_str), Some("plain"));
+        assert!(names.iter().any(|name| name.starts_with("_NUL-")));
+    }
+}

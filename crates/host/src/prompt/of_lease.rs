@@ -1,0 +1,127 @@
+//! What a lease holds, as the views that everything here is made from.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use switchboard_wire::list::Item;
+
+use crate::catalog::Lease;
+use crate::config::Transport;
+use crate::connect::{Definition, Server, definition};
+use crate::prompt::views::{
+    ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
+};
+
+/// Shows a lease to `maker`, with what had to be decoded for it kept alive meanwhile.
+pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
+    let decoded: Vec<Decoded<'_>> = lease.catalog().servers().iter().map(Decoded::of).collect();
+    let mut place = 0;
+    let servers: Vec<ShownServer<'_>> = decoded
+        .iter()
+        .map(|decoded| {
+            let first = place;
+            place += decoded.tools.len();
+            decoded.shown(|tool| lease.catalog().names().get(first + tool).unwrap_or_default())
+        })
+        .collect();
+    maker(&servers)
+}
+
+/// A server with its definitions read.
+struct Decoded<'a> {
+    server: &'a Server,
+    command_line: Option<String>,
+    trouble: Option<String>,
+    tools: Vec<Definition<'a>>,
+    resources: Vec<Definition<'a>>,
+    templates: Vec<Definition<'a>>,
+    prompts: Vec<(Definition<'a>, Vec<Argument>)>,
+}
+
+#[derive(serde::Deserialize)]
+struct Argument {
+    name: String,
+    description: Option<String>,
+    #[serde(default)]
+    required: bool,
+}
+
+impl<'a> Decoded<'a> {
+    fn of(server: &'a Arc<Server>) -> Self {
+        let offers = &server.offers;
+        let prompt = |item: &'a Item| {
+            let about = definition(item);
+            let arguments = about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            (about, arguments.unwrap_or_default())
+        };
+        // The program alone: its arguments may hold secrets.
+        let command_line = match server.config.as_ref().map(|config| &config.transport) {
+            Some(Transport::Stdio { command, .. }) => Some(command.clone()),
+            Some(Transport::Builtin | Transport::Http { .. }) | None => None,
+        };
+        Self {
+            server,
+            command_line,
+            trouble: server.status.failure().map(|failure| failure.message.clone()),
+            tools: offers.tools.iter().map(|tool| tool.definition()).collect(),
+            resources: offers.resources.iter().map(definition).collect(),
+            templates: offers.templates.iter().map(definition).collect(),
+            prompts: offers.prompts.iter().map(prompt).collect(),
+        }
+    }
+
+    fn shown<'s>(&'s self, model_name: impl Fn(usize) -> &'s str) -> ShownServer<'s> {
+        let offers = &self.server.offers;
+        let tools = offers.tools.iter().zip(&self.tools).enumerate();
+        let resources = offers.resources.iter().zip(&self.resources);
+        let templates = offers.templates.iter().zip(&self.templates);
+        let prompts = offers.prompts.iter().zip(&self.prompts);
+        let agreement = self.server.agreement.as_ref();
+        ShownServer {
+            name: self.server.id.as_str(),
+            command_line: self.command_line.as_deref(),
+            instructions: agreement.and_then(|agreement| agreement.instructions.as_deref()),
+            trouble: self.trouble.as_deref(),
+            tools: tools
+                .map(|(number, (tool, about))| ShownTool {
+                    name: tool.name(),
+                    model_name: model_name(number),
+                    title: about.title.as_deref(),
+                    description: about.description.as_deref(),
+                    input_schema: about.input_schema.map(RawValue::get),
+                    output_schema: about.output_schema.map(RawValue::get),
+                })
+                .collect(),
+            resources: resources
+                .map(|(item, about)| ShownResource {
+                    uri: &item.key,
+                    name: about.name.as_deref().unwrap_or_default(),
+                    description: about.description.as_deref(),
+                    mime_type: about.mime_type.as_deref(),
+                })
+                .collect(),
+            templates: templates
+                .map(|(item, about)| ShownTemplate {
+                    uri_template: &item.key,
+                    name: about.name.as_deref().unwrap_or_default(),
+                    description: about.description.as_deref(),
+                    mime_type: about.mime_type.as_deref(),
+                })
+                .collect(),
+            prompts: prompts
+                .map(|(item, (about, arguments))| ShownPrompt {
+                    name: &item.key,
+                    description: about.description.as_deref(),
+                    arguments: arguments
+                        .iter()
+                        .map(|argument| ShownArgument {
+                            name: &argument.name,
+                            description: argument.description.as_deref(),
+                            required: argument.required,
+                        })
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Reads the schema of a tool's arguments as one object schema, whatever shape the server gave it.
+
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
+
+const MOST_HOPS: usize = 16;
+const MOST_MERGES: usize = 4;
+/// The argument that holds the value of a schema that is not an object.
+pub(crate) const WRAPPED: &str = "value";
+
+/// The arguments of a tool as an object schema without alternatives at the top.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ObjectSchema {
+    /// An object with at least `type` and `properties`.
+    pub(crate) schema: Value,
+    /// Whether the server's schema is not an object and stands under [`WRAPPED`].
+    pub(crate) wrapped: bool,
+    /// The names of the properties in the order the server wrote them.
+    pub(crate) order: Vec<String>,
+}
+
+impl ObjectSchema {
+    /// The arguments in the order the server wrote them; those without a place come last.
+    pub(crate) fn properties(&self) -> Vec<(&str, &Value)> {
+        let Some(all) = self.schema.get("properties").and_then(Value::as_object) else {
+            return Vec::new();
+        };
+        let place = |name: &str| self.order.iter().position(|known| known == name);
+        let mut listed: Vec<(&str, &Value)> =
+            all.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
+        listed.sort_by_cached_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        listed
+    }
+}
+
+/// Reads the JSON text of a schema; no schema and no JSON mean no arguments.
+pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
+    let root: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let order = text.map(property_order).unwrap_or_default();
+    let top = resolve(&root, &root);
+    if !may_be_object(&root, top) {
+        return ObjectSchema { schema: wrap(&root, top), wrapped: true, order };
+    }
+    let mut merged = Map::new();
+    let mut required = Vec::new();
+    if let Some(top) = top.as_object() {
+        merged = top.clone();
+        for keyword in ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"] {
+            merged.remove(keyword);
+        }
+    }
+    carry_definitions(&root, &mut merged);
+    let mut properties = Map::new();
+    gather(&root, top, &mut properties, &mut required, MOST_MERGES);
+    for name in &required {
+        properties.entry(name.clone()).or_insert_with(|| json!({}));
+    }
+    merged.insert("type".to_owned(), json!("object"));
+    merged.insert("properties".to_owned(), Value::Object(properties));
+    if required.is_empty() {
+        merged.remove("required");
+    } else {
+        merged.insert("required".to_owned(), json!(required));
+    }
+    ObjectSchema { schema: Value::Object(merged), wrapped: false, order }
+}
+
+/// Follows references inside the document; a reference that leads nowhere leads to itself.
+pub(crate) fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
+    let mut at = schema;
+    for _ in 0..MOST_HOPS {
+        let Some(reference) = at.get("$ref").and_then(Value::as_str) else { break };
+        let Some(next) = reference.strip_prefix('#').and_then(|path| root.pointer(path)) else {
+            break;
+        };
+        if !next.is_object() {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
+/// The types a schema names.
+pub(crate) fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(one)) => vec![one.as_str()],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The list under a keyword, empty when there is none.
+pub(crate) fn list<'v>(schema: &'v Value, keyword: &str) -> &'v [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The names under `required`.
+pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    list(schema, "required").iter().filter_map(Value::as_str)
+}
+
+fn may_be_object(root: &Value, schema: &Value) -> bool {
+    if schema.get("properties").is_some() || !schema.is_object() {
+        return true;
+    }
+    let types = types(schema);
+    if !types.is_empty() {
+        return types.contains(&"object");
+    }
+    let any = list(schema, "anyOf").iter().chain(list(schema, "oneOf")).collect::<Vec<_>>();
+    if any.is_empty() {
+        return schema.get("items").is_none() && schema.get("enum").is_none();
+    }
+    any.iter().any(|branch| {
+        let branch = resolve(root, branch);
+        branch.get("properties").is_some() || self::types(branch).contains(&"object")
+    })
+}
+
+fn wrap(root: &Value, top: &Value) -> Value {
+    let mut inner = top.clone();
+    let mut outer = Map::new();
+    carry_definitions(root, &mut outer);
+    if let Some(inner) = inner.as_object_mut() {
+        inner.remove("$defs");
+        inner.remove("definitions");
+        inner.remove("$schema");
+    }
+    outer.insert("type".to_owned(), json!("object"));
+    outer.insert("properties".to_owned(), json!({ WRAPPED: inner }));
+    outer.insert("required".to_owned(), json!([WRAPPED]));
+    Value::Object(outer)
+}
+
+fn carry_definitions(root: &Value, into: &mut Map<String, Value>) {
+    for keyword in ["$defs", "definitions"] {
+        if let Some(definitions) = root.get(keyword) {
+            into.insert(keyword.to_owned(), definitions.clone());
+        }
+    }
+}
+
+/// Collects the properties of a schema and of everything it is put together from.
+fn gather(
+    root: &Value,
+    schema: &Value,
+    properties: &mut Map<String, Value>,
+    needed: &mut Vec<String>,
+    merges: usize,
+) {
+    if let Some(own) = schema.get("properties").and_then(Value::as_object) {
+        for (name, property) in own {
+            let property = if property.is_object() { property.clone() } else { json!({}) };
+            properties.entry(name.clone()).or_insert(property);
+        }
+    }
+    for name in required(schema) {
+        push_new(needed, name);
+    }
+    let Some(merges) = merges.checked_sub(1) else { return };
+    for part in list(schema, "allOf") {
+        gather(root, resolve(root, part), properties, needed, merges);
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        let mut in_all: Option<Vec<String>> = None;
+        for branch in list(schema, keyword) {
+            let mut here = Vec::new();
+            gather(root, resolve(root, branch), properties, &mut here, merges);
+            in_all = Some(match in_all {
+                None => here,
+                Some(before) => before.into_iter().filter(|name| here.contains(name)).collect(),
+            });
+        }
+        for name in in_all.unwrap_or_default() {
+            push_new(needed, &name);
+        }
+    }
+}
+
+fn push_new(names: &mut Vec<String>, name: &str) {
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+}
+
+/// The keys of `properties` as they were written; the parsed value has them in another order.
+fn property_order(text: &str) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Top {
+        properties: Option<Keys>,
+    }
+    serde_json::from_str::<Top>(text)
+        .ok()
+        .and_then(|top| top.properties)
+        .map_or_else(Vec::new, |keys| keys.0)
+}
+
+struct Keys(Vec<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Keys;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = Vec::new();
+                while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                    keys.push(key);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::object_schema;
+
+    #[test]
+    fn every_shape_of_schema_becomes_an_object() {
+        let empty = json!({"type": "object", "properties": {}});
+        let wrapped = |inner: serde_json::Value| json!({"type": "object", "properties": {"value": inner}, "required": ["value"]});
+        let cases = [
+            (None, empty.clone(), false),
+            (Some("true"), empty.clone(), false),
+            (Some("not json"), empty.clone(), false),
+            (Some("{}"), empty.clone(), false),
+            (Some(r#"{"type":["object","null"]}"#), empty, false),
+            (Some(r#"{"type":"string"}"#), wrapped(json!({"type": "string"})), true),
+            (
+                Some(r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#),
+                wrapped(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
+                true,
+            ),
+            (
+                Some(r#"{"required":["ghost"],"properties":{"a":7}}"#),
+                json!({"type": "object", "properties": {"a": {}, "ghost": {}}, "required": ["ghost"]}),
+                false,
+            ),
+        ];
+        for (text, expected, is_wrapped) in cases {
+            let read = object_schema(text);
+            assert_eq!((read.schema, read.wrapped), (expected, is_wrapped), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn alternatives_at_the_top_become_one_set_of_properties() {
+        let read = object_schema(Some(
+            r#"{"oneOf":[
+                {"properties":{"id":{"type":"string"},"x":{}},"required":["id","x"]},
+                {"properties":{"id":{"type":"string"},"y":{}},"required":["id","y"]}]}"#,
+        ));
+        let expected = json!({"type": "object",
+            "properties": {"id": {"type": "string"}, "x": {}, "y": {}}, "required": ["id"]});
+        assert_eq!(read.schema, expected);
+    }
+
+    #[test]
+    fn properties_keep_the_order_the_server_wrote() {
+        let read = object_schema(Some(r#"{"properties":{"z":{},"a":{},"m":{}}}"#));
+        let names: Vec<&str> = read.properties().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["z", "a", "m"]);
+    }
+
+    #[test]
+    fn references_in_a_circle_end() {
+        let text =
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##;
+        assert!(!object_schema(Some(text)).wrapped);
+    }
+}
