@@ -7,6 +7,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, TryAcquireError};
 use tokio::time::Instant;
 
+/// Longer messages are written by themselves: copying them costs more than another write.
+const COPIED_BYTES: usize = 16 << 10;
 /// As much as one write takes from the queue, unless a single message is longer.
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -145,6 +147,10 @@ impl Outbox {
                 state.idle = state.queue.is_empty();
                 batch.clear();
                 while let Some((number, message)) = state.queue.pop_front() {
+                    if !batch.is_empty() && message.len() > COPIED_BYTES {
+                        state.queue.push_front((number, message));
+                        break;
+                    }
                     freed += self.size_of(&message);
                     state.taken = number;
                     if batch.is_empty() {

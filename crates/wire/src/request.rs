@@ -80,12 +80,14 @@ impl Peer {
                 delivered = &mut deliver => Ok(delivered),
             };
             match delivered {
-                Ok(Ok(Delivered::Elsewhere)) => answer.await.ok().map(By::Table),
+                Ok(Ok(Delivered::Elsewhere)) => (&mut answer).await.ok().map(By::Table),
                 Ok(Ok(Delivered::Answered(result))) => Some(By::Delivery(Ok(result))),
                 Ok(Err(error)) => Some(By::Delivery(Err(error))),
                 Err(answered) => answered.map(By::Table),
             }
         };
+        // Before the table lets go of its end: that would wake us for nothing.
+        drop(answer);
         open.finish(settled)
     }
 }
