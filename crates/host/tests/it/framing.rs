@@ -9,7 +9,7 @@ use switchboard_wire::{Limits, Request, stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::case::{ANSWERED, Case, TIMED_OUT, UNKNOWN};
-use crate::stage::{SERVER, Stage, message, words};
+use crate::stage::{SERVER, Stage, eventually, message, words};
 
 #[tokio::test]
 async fn f22_noise_before_and_between_messages_is_counted_and_ignored() {
@@ -125,9 +125,10 @@ async fn f27_a_line_beyond_the_limit_ends_the_connection_and_every_call_on_it() 
     let lease = play.host.lease();
     let (slow, key) = (json!({"ms": 10_000, "steps": 1}), json!({"key": "long"}));
     let second = async {
-        while play.peer().in_flight() == 0 {
-            tokio::task::yield_now().await;
-        }
+        let arrived = async || play.received("tools/call") == 1;
+        eventually("the slow call arrives", Duration::from_secs(10), arrived).await;
+        // It counts as the first one only once the fixture has begun with it.
+        tokio::time::sleep(Duration::from_millis(200)).await;
         play.call_on(&lease, SERVER, "write", &key).await
     };
     let (beside, long) = tokio::join!(play.call_on(&lease, SERVER, "slow", &slow), second);
