@@ -270,7 +270,8 @@ impl Host {
 /// Where the ledger is, below the folder for state.
 #[must_use]
 pub fn ledger_file(state: &std::path::Path) -> PathBuf {
-    state.join("calls.db")
+    // A folder of its own: the state folder is watched for approvals, and this is written all the time.
+    state.join("record").join("calls.db")
 }
 
 fn introduction(answers: &dyn Answers) -> Introduction {
