@@ -121,7 +121,7 @@ pub enum Transport {
     },
     /// A server on the network.
     Http {
-        /// At least one address of it; the others are tried if the first does not answer.
+        /// At least one address; each is an instance, and a call goes to the least busy ready one.
         urls: Vec<String>,
         /// Headers for every request.
         headers: BTreeMap<String, String>,
