@@ -46,11 +46,13 @@ pub mod review;
 
 pub mod call;
 pub mod host;
+pub mod model;
 
 pub use call::Attention;
 pub use caller::{Caller, Face, Origin};
 pub use catalog::Lease;
 pub use host::{Host, Options, Recording, StartError};
+pub use model::Model;
 pub use outcome::{Outcome, OutcomeKind};
 pub use proposed::{ProposedCall, Target, TargetKind};
 pub use record::Record;

@@ -14,7 +14,7 @@ use std::process::Command;
 const CRATES: [(&str, &[&str]); 10] = [
     ("wire", &[]),
     ("host", &["wire"]),
-    ("models", &["host"]),
+    ("models", &["host", "wire"]),
     ("agent", &["host"]),
     ("gateway", &["host", "wire"]),
     ("console", &["host", "agent"]),
@@ -34,7 +34,7 @@ const STEPS: [&str; 11] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 3] = ["call", "host", "lib"];
+const ABOVE: [&str; 4] = ["call", "host", "lib", "model"];
 
 const PURE: [&str; 5] = ["catalog", "prompt", "parse", "policy", "format"];
 

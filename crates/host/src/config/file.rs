@@ -13,7 +13,7 @@ use crate::config::similar::suggestion;
 const LONGEST: u64 = 4 * 1024 * 1024;
 
 /// The names at the top of a file.
-const TOP_KEYS: &[&str] = &["mcpServers", "settings"];
+const TOP_KEYS: &[&str] = &["mcpServers", "models", "settings"];
 
 /// The parts of a file.
 #[derive(Debug, Default)]
@@ -21,6 +21,7 @@ pub(super) struct Parts {
     /// In the order of the file; a name may appear twice.
     pub(super) servers: Vec<Member>,
     pub(super) settings: Option<Node>,
+    pub(super) models: Option<Node>,
     pub(super) warnings: Vec<ConfigError>,
 }
 
@@ -82,6 +83,7 @@ pub(super) fn parts(file: &Arc<Path>, text: &str) -> Result<Parts, ConfigError> 
     for member in members {
         match member.name.as_str() {
             "mcpServers" => parts.servers = servers(file, member.value)?,
+            "models" => parts.models = Some(member.value).filter(|node| !node.is_null()),
             "settings" => parts.settings = Some(member.value).filter(|node| !node.is_null()),
             name => parts.warnings.extend(suggestion(name, TOP_KEYS).map(|meant| {
                 error(member.at, format!("`{}` is not known", shown(name)))

@@ -13,7 +13,7 @@ use crate::config::places::Places;
 use crate::config::reader::{Mode, Reader};
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
 use crate::config::variables::{Unset, Variables};
-use crate::config::{server, settings};
+use crate::config::{models, server, settings};
 use crate::server_id::ServerId;
 
 /// Reads the configuration. This never fails as a whole: what is wrong is in the result, beside
@@ -61,6 +61,14 @@ impl Loading<'_> {
             self.config.problems.extend(reader.warnings);
             self.config.problems.extend(errors);
             self.config.settings = merged;
+        }
+        if let Some(node) = parts.models {
+            let mut reader = self.reader(file, layer, None);
+            let mut merged = self.config.models.clone();
+            let errors = models::apply(&mut merged, &node, layer, &mut reader);
+            self.config.problems.extend(reader.warnings);
+            self.config.problems.extend(errors);
+            self.config.models = merged;
         }
         let mut seen = BTreeSet::new();
         for member in &parts.servers {

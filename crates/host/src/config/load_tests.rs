@@ -256,6 +256,7 @@ fn settings_of_the_user_count_and_those_of_a_project_only_narrow() {
             wide.environment.current_dir.join("b"),
             wide.environment.home.clone().unwrap().join("c"),
         ],
+        ..Settings::default()
     };
     assert_eq!(config.settings, expected);
     let keys: Vec<_> = config.problems.iter().filter_map(|p| p.key.as_deref()).collect();

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod change;
+mod chat;
 mod digest;
 mod document;
 mod dotenv;
@@ -14,6 +15,7 @@ mod environment;
 mod error;
 mod file;
 mod load;
+mod models;
 mod names;
 mod places;
 mod reader;
@@ -27,10 +29,12 @@ mod watch;
 mod web_address;
 
 pub use approvals::Approvals;
+pub use chat::{CallsPerMessage, ChatSettings, McpMode};
 pub use edit::{Replace, add_auto_approve, add_server, remove_server, set_disabled};
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use load::load;
+pub use models::{CallStyle, ModelProfile, Provider};
 pub use places::Places;
 pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,

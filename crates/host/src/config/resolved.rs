@@ -5,8 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::config::chat::ChatSettings;
 use crate::config::digest::Digest;
 use crate::config::error::ConfigError;
+use crate::config::models::ModelProfile;
 use crate::config::web_address;
 use crate::server_id::ServerId;
 
@@ -25,6 +27,8 @@ pub struct Config {
     pub broken: BTreeMap<ServerId, ConfigError>,
     /// What is wrong with files as a whole, and every warning.
     pub problems: Vec<ConfigError>,
+    /// The models that conversations can use.
+    pub models: BTreeMap<String, ModelProfile>,
     /// What holds for all servers.
     pub settings: Settings,
     /// Every file that was looked at, there or not: the ones to watch.
@@ -230,6 +234,8 @@ pub struct Settings {
     pub builtin: bool,
     /// The folders that the built-in file tools may use; none means the current folder.
     pub roots: Vec<PathBuf>,
+    /// How conversations go.
+    pub chat: ChatSettings,
 }
 
 impl Default for Settings {
@@ -241,6 +247,7 @@ impl Default for Settings {
             show_limit_bytes: 40_000,
             builtin: true,
             roots: Vec::new(),
+            chat: ChatSettings::default(),
         }
     }
 }

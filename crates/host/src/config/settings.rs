@@ -2,13 +2,21 @@
 
 use std::ops::RangeInclusive;
 
+use crate::config::chat;
 use crate::config::document::{Member, Node};
 use crate::config::error::ConfigError;
 use crate::config::reader::Reader;
 use crate::config::resolved::{Durability, Layer, Settings};
 
-const KEYS: &[&str] =
-    &["autoApprove", "durability", "resultLimitBytes", "showLimitBytes", "builtin", "roots"];
+const KEYS: &[&str] = &[
+    "autoApprove",
+    "durability",
+    "resultLimitBytes",
+    "showLimitBytes",
+    "builtin",
+    "roots",
+    "chat",
+];
 
 const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
 const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
@@ -30,6 +38,11 @@ pub(super) fn apply(
         Err(error) => return vec![error],
     };
     reader.warn_unknown(members, "settings.", KEYS);
+    for member in members.iter().filter(|member| member.name == "chat") {
+        if let Ok(inner) = reader.members(&member.value, "settings.chat") {
+            reader.warn_unknown(inner, "settings.chat.", chat::keys());
+        }
+    }
     let mut errors = Vec::new();
     for member in members.iter().filter(|member| !member.value.is_null()) {
         let mut wanted = settings.clone();
@@ -68,6 +81,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             let texts = reader.texts(node, key)?;
             settings.roots = texts.iter().map(|text| reader.resolve(text, base)).collect();
         }
+        "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         _ => {}
     }
     Ok(())
@@ -80,4 +94,5 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.result_limit_bytes > current.result_limit_bytes
         || wanted.show_limit_bytes > current.show_limit_bytes
         || wanted.roots != current.roots
+        || wanted.chat != current.chat
 }

@@ -24,7 +24,7 @@ pub struct ForModel {
 }
 
 /// A picture.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Image {
     /// Its type.
     pub mime: String,

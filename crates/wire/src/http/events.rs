@@ -12,27 +12,32 @@ const LONGEST_RETRY: Duration = Duration::from_secs(600);
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub struct Event {
     /// Its type; empty means `message`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its data; several lines are joined by a line break.
-    pub(crate) data: Bytes,
+    pub data: Bytes,
 }
 
 /// Reads events from a response.
-pub(crate) struct Events {
+pub struct Events {
     response: reqwest::Response,
     parser: Parser,
     limit_bytes: usize,
 }
 
 impl Events {
-    pub(crate) fn new(response: reqwest::Response, limit_bytes: usize) -> Self {
+    /// Events of a response, each of at most `limit_bytes`.
+    #[must_use]
+    pub fn new(response: reqwest::Response, limit_bytes: usize) -> Self {
         Self { response, parser: Parser::default(), limit_bytes }
     }
 
     /// The next event, or `None` when the stream ended.
-    pub(crate) async fn next(&mut self) -> Result<Option<Event>, RequestError> {
+    ///
+    /// # Errors
+    /// When the connection breaks or an event is too long.
+    pub async fn next(&mut self) -> Result<Option<Event>, RequestError> {
         loop {
             if let Some(event) = self.parser.next() {
                 return Ok(Some(event));

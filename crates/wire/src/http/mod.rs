@@ -9,6 +9,7 @@ mod listen;
 mod session;
 
 pub use client::{Endpoint, HttpClient, client};
+pub use events::{Event, Events};
 pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
