@@ -3,13 +3,14 @@
 use crate::prompt::clean::{clean, code, fenced};
 use crate::prompt::compact;
 use crate::prompt::mode::Mode;
-use crate::prompt::native::{Definitions, Vendor, definitions};
+use crate::prompt::native::{Definitions, Vendor, definitions, definitions_with_own};
 use crate::prompt::options::Options;
 use crate::prompt::search_tools;
 use crate::prompt::tokens::estimate;
 use crate::prompt::views::ShownServer;
 use crate::prompt::words;
 use crate::prompt::xml;
+use crate::prompt::xml_server::write_rest;
 
 /// How much of a catalog is shown, from all to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +82,7 @@ pub fn fit_native(
         return Plan::new(Level::Full, text, Some(none), budget_tokens);
     }
     let opening = native_opening(options);
-    let all = definitions(servers, vendor, options);
+    let all = definitions_with_own(servers, vendor, options);
     let allowed = vendor.most_tools().is_none_or(|most| all.tools.len() <= most);
     let text = format!("{opening}{}", notes(servers, options));
     let full = Plan::new(Level::Full, text, Some(all), budget_tokens);
@@ -127,14 +128,19 @@ fn native_opening(options: &Options) -> String {
     out
 }
 
-/// What servers say about themselves, which has no place in tool definitions.
+/// What servers say about themselves and offer beside tools, which has no place in definitions.
 fn notes(servers: &[ShownServer<'_>], options: &Options) -> String {
     let mut out = String::new();
     for server in servers {
         let said = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
+        let mut about = String::new();
         if !said.is_empty() {
-            out.push_str(&format!("\n## Server {}\n{}", code(server.name), words::SERVER_NOTES));
-            out.push_str(&fenced(&said));
+            about.push_str(words::SERVER_NOTES);
+            about.push_str(&fenced(&said));
+        }
+        write_rest(&mut about, server, options);
+        if !about.is_empty() {
+            out.push_str(&format!("\n## Server {}\n{about}", code(server.name)));
         }
     }
     out

@@ -9,6 +9,7 @@ use crate::prompt::gemini;
 use crate::prompt::inline::{has_references, inline};
 use crate::prompt::keys::{self, Alphabet, KeyTable, RenamedKey};
 use crate::prompt::options::Options;
+use crate::prompt::own_tools;
 use crate::prompt::schema::{WRAPPED, object_schema};
 use crate::prompt::views::{ShownServer, ShownTool};
 
@@ -107,9 +108,24 @@ impl Definitions {
 /// Defines every tool of the servers in the vendor's form. No tool is left out.
 #[must_use]
 pub fn definitions(servers: &[ShownServer<'_>], vendor: Vendor, options: &Options) -> Definitions {
-    let tools =
-        servers.iter().flat_map(|server| server.tools.iter().map(|tool| (server.name, tool)));
-    define(tools, vendor, options)
+    define(named_tools(servers), vendor, options)
+}
+
+/// The same, and before them the tools of the conversation itself.
+pub(crate) fn definitions_with_own(
+    servers: &[ShownServer<'_>],
+    vendor: Vendor,
+    options: &Options,
+) -> Definitions {
+    let own = own_tools::tools();
+    let own = own.iter().map(|tool| ("switchboard", tool));
+    define(own.chain(named_tools(servers)), vendor, options)
+}
+
+fn named_tools<'a>(
+    servers: &'a [ShownServer<'_>],
+) -> impl Iterator<Item = (&'a str, &'a ShownTool<'a>)> {
+    servers.iter().flat_map(|server| server.tools.iter().map(|tool| (server.name, tool)))
 }
 
 /// Defines tools that are given with the name of their server.

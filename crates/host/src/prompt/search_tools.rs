@@ -2,6 +2,7 @@
 
 use crate::prompt::native::{Definitions, Vendor, define};
 use crate::prompt::options::Options;
+use crate::prompt::own_tools;
 use crate::prompt::parameters;
 use crate::prompt::schema::object_schema;
 use crate::prompt::views::ShownTool;
@@ -47,10 +48,11 @@ pub const fn tools() -> [ShownTool<'static>; 3] {
     ]
 }
 
-/// The three tools as definitions for a vendor.
+/// The three tools, and the two that are always there, as definitions for a vendor.
 #[must_use]
 pub fn native(vendor: Vendor, options: &Options) -> Definitions {
-    define(tools().iter().map(|tool| ("switchboard", tool)), vendor, options)
+    let (own, search) = (own_tools::tools(), tools());
+    define(own.iter().chain(&search).map(|tool| ("switchboard", tool)), vendor, options)
 }
 
 /// The three tools as text, with an example each.
@@ -77,7 +79,7 @@ pub fn text(options: &Options) -> String {
     out
 }
 
-const fn tool(
+pub(crate) const fn tool(
     name: &'static str,
     description: &'static str,
     schema: &'static str,

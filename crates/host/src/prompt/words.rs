@@ -70,6 +70,13 @@ To read a resource, give the server and the address:
 </access_mcp_resource>
 ";
 
+const LONG_RESULT: &str = "
+A result that is too long is cut, and has a name. Its lines are read like this, with `<containing>` \
+for only those that hold some words:
+
+<read_result><result>r3</result><from_line>201</from_line><lines>200</lines></read_result>
+";
+
 const TOOL_TAGS: &str = "
 A tool whose example below begins with its own element can also be called that way, with one \
 element per argument. Lists and objects are written as JSON inside their element.
@@ -88,7 +95,7 @@ found like this:
 
 /// How calls are written in text, with one worked example and the rules.
 pub(crate) fn calling(options: &Options) -> String {
-    let mut out = format!("{WRAPPER}{RESOURCE}");
+    let mut out = format!("{WRAPPER}{RESOURCE}{LONG_RESULT}");
     if options.call_form == CallForm::ToolTags {
         out.push_str(TOOL_TAGS);
     }

@@ -30,6 +30,11 @@ pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: 
             write_tool(out, server, tool, options);
         }
     }
+    write_rest(out, server, options);
+}
+
+/// Writes what a server offers beside tools.
+pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &Options) {
     if !server.resources.is_empty() {
         line(out, format_args!("\n### Resources of {}", code(server.name)));
         for resource in &server.resources {

@@ -34,6 +34,10 @@ fn a_small_catalog_is_shown_in_full() {
     <uri>address of the resource</uri>
     </access_mcp_resource>
 
+    A result that is too long is cut, and has a name. Its lines are read like this, with `<containing>` for only those that hold some words:
+
+    <read_result><result>r3</result><from_line>201</from_line><lines>200</lines></read_result>
+
     For instance, if a server `library` had a tool `find_books`, three books by one author would be found like this:
 
     <use_mcp_tool>
