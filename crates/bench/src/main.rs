@@ -13,6 +13,8 @@ mod failure;
 mod load;
 mod memory;
 mod meter;
+mod parser;
+mod prompt;
 mod report;
 mod server;
 mod start;
@@ -30,11 +32,12 @@ use words::Words;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HELP: &str = "\
-Usage: switchboard-bench [all|calls|start|memory|catalog] [options]
+Usage: switchboard-bench [all|calls|start|memory|catalog|parser|prompt] [options]
 
   --quick          one short pass without the largest payload, less than a minute in all
   --passes N       how many turns each client has (20; with --quick 3); the rest at most 5
-  --testenv DIR    where the other SDKs are; `SWITCHBOARD_TESTENV` if not given
+  --testenv DIR    where the other SDKs and the tokenizer are; `SWITCHBOARD_TESTENV` if not given
+  --catalog FILE   the servers and tools of `prompt` as JSON; made up if not given
   --json           every number as JSON instead of tables
 
 Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>.";

@@ -1,6 +1,6 @@
 //! What this process has used so far: processor time and memory.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The processor time of all threads of this process, to the nanosecond.
 #[cfg(unix)]
@@ -14,6 +14,16 @@ pub(crate) fn processor_time() -> Duration {
 #[cfg(not(unix))]
 pub(crate) fn processor_time() -> Duration {
     Duration::ZERO
+}
+
+/// Does the work and gives back the processor seconds it took; where there is no such clock, the
+/// seconds that passed.
+pub(crate) fn spent<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let (started, before) = (Instant::now(), processor_time());
+    let done = work();
+    let used = processor_time().saturating_sub(before);
+    let took = if used.is_zero() { started.elapsed() } else { used };
+    (took.as_secs_f64(), done)
 }
 
 /// The resident memory of this process in bytes, where the system tells it in a file.

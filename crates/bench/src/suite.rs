@@ -6,11 +6,12 @@ use serde_json::json;
 
 use crate::calls::{self, Plan};
 use crate::failure::Result;
+use crate::parser::Anchor;
 use crate::report::{Section, markdown};
 use crate::words::Words;
-use crate::{catalog, memory, start};
+use crate::{catalog, memory, parser, prompt, start};
 
-const PARTS: [&str; 4] = ["calls", "start", "memory", "catalog"];
+const PARTS: [&str; 6] = ["calls", "start", "memory", "catalog", "parser", "prompt"];
 
 /// Measures one part in this process and prints the numbers.
 pub(crate) async fn measure(mut words: Words) -> Result<()> {
@@ -20,6 +21,8 @@ pub(crate) async fn measure(mut words: Words) -> Result<()> {
         "start" => start::measure().await,
         "memory" => memory::measure().await,
         "catalog" => catalog::measure(),
+        "parser" => parser::measure(Anchor::LeftOut),
+        "parser-and-anchor" => parser::measure(Anchor::Measured),
         other => Err(format!("`{other}` cannot be measured so").into()),
     }
 }
@@ -31,6 +34,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     let passes: Option<usize> = options.option("--passes")?;
     let testenv: Option<PathBuf> = options.option("--testenv")?;
     let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
+    let catalog_file: Option<PathBuf> = options.option("--catalog")?;
     let part = options.next().unwrap_or_else(|| "all".to_owned());
     options.end()?;
     if part != "all" && !PARTS.contains(&part.as_str()) {
@@ -44,7 +48,8 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
 
     let mut sections = Vec::new();
     if wanted("calls") {
-        let rows = calls::run(&Plan { passes: turns, milliseconds, quick, testenv }).await?;
+        let plan = Plan { passes: turns, milliseconds, quick, testenv: testenv.clone() };
+        let rows = calls::run(&plan).await?;
         sections.append(&mut calls::sections(&rows));
     }
     if wanted("start") {
@@ -58,6 +63,15 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     if wanted("catalog") {
         eprintln!("catalog");
         sections.push(catalog::section(passes).await?);
+    }
+    if wanted("parser") {
+        eprintln!("parser");
+        sections.push(parser::section(passes).await?);
+    }
+    if wanted("prompt") {
+        eprintln!("prompt");
+        let plan = prompt::Plan { catalog: catalog_file, testenv, repeats: passes * 3 };
+        sections.append(&mut prompt::sections(&plan).await?);
     }
     show(&sections, as_json, turns);
     Ok(())

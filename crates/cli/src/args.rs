@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+
 /// The place where AI agents and MCP servers meet.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, propagate_version = true, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 well, 1 the tool reports a failure, 2 usage, 3 configuration, \
-4 not run, 5 not allowed, 6 failed or unknown, 7 trouble with switchboard itself, 130 interrupted."
+4 not run, 5 not allowed, 6 failed or unknown, 7 trouble with switchboard itself, 8 a conversation reached a limit, \
+130 interrupted."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -55,6 +58,18 @@ pub(crate) enum Command {
     /// List and fetch prompts
     #[command(visible_alias = "prompt")]
     Prompts(Prompts),
+    /// Talk with a model that uses the tools
+    Chat(Chat),
+    /// Have a model do one task, for scripts
+    Run(Run),
+    /// See the whole loop in a minute, with nothing configured
+    Demo(Demo),
+    /// List the models and find out whether they can be asked
+    #[command(visible_alias = "model")]
+    Models(Models),
+    /// List, show, name, write out, delete and fork conversations
+    #[command(visible_alias = "session")]
+    Sessions(Sessions),
     /// List and show recorded calls
     Calls(Calls),
     /// Say what is wrong and how to put it right
@@ -216,6 +231,12 @@ pub(crate) enum ToolsCommand {
         /// Only of this server
         #[arg(long, short, value_name = "NAME")]
         server: Option<String>,
+    },
+    /// Write the catalog as files: mcps/SERVER/tools/TOOL.json
+    Index {
+        /// The folder to write `mcps` into
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
     /// Find tools by words
     Search {

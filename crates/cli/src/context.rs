@@ -7,14 +7,14 @@ use std::time::Duration;
 use switchboard_host::config::{self, Approvals, Config, Environment, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
+use switchboard_host::policy::Pattern;
 use switchboard_host::review::{NobodyThere, Reviewer};
 use switchboard_host::{Host, Options, Recording, ServerId};
-use tokio_util::sync::CancellationToken;
 
 use crate::args::Shared;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::interrupt;
+use crate::interrupt::Interrupts;
 use crate::ui::ask::Terminal;
 use crate::ui::printer::Printer;
 use crate::ui::starting::Starting;
@@ -28,7 +28,14 @@ pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
-    pub(crate) interrupted: CancellationToken,
+    pub(crate) interrupts: Interrupts,
+}
+
+/// Which servers to start, and who is asked about calls.
+pub(crate) struct Wanted {
+    pub(crate) only: Option<Vec<ServerId>>,
+    pub(crate) reviewer: Arc<dyn Reviewer>,
+    pub(crate) allow: Vec<Pattern>,
 }
 
 impl Context {
@@ -40,7 +47,7 @@ impl Context {
             shared: shared.clone(),
             environment,
             places,
-            interrupted: interrupt::watch(),
+            interrupts: Interrupts::watch(),
         })
     }
 
@@ -73,26 +80,47 @@ impl Context {
 
     /// Starts the host with the named servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
+        let reviewer: Arc<dyn Reviewer> = if self.has_person() {
+            Arc::new(Terminal { stop: self.interrupts.token().clone() })
+        } else {
+            Arc::new(NobodyThere)
+        };
+        self.start_with(Wanted { only, reviewer, allow: Vec::new() })
+    }
+
+    /// The same, with somebody else to ask.
+    pub(crate) fn start_with(&self, wanted: Wanted) -> Result<Host, CliError> {
+        self.start_at(self.places.clone(), self.environment.clone(), wanted)
+    }
+
+    /// Whether a person can be asked.
+    #[expect(clippy::unused_self, reason = "it is a fact about where the program runs")]
+    pub(crate) fn has_person(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// The same, in other places.
+    pub(crate) fn start_at(
+        &self,
+        places: Places,
+        environment: Environment,
+        wanted: Wanted,
+    ) -> Result<Host, CliError> {
         let keeper = std::env::current_exe()
             .ok()
             .and_then(|path| path.to_str().map(str::to_owned))
             .filter(|_| cfg!(unix))
             .map(|program| vec![program, KEEPER.to_owned()]);
-        let reviewer: Arc<dyn Reviewer> =
-            if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-                Arc::new(Terminal)
-            } else {
-                Arc::new(NobodyThere)
-            };
         let record = if self.shared.no_record { Recording::Off } else { Recording::On };
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let options = Options {
             keeper,
-            reviewer,
-            only,
+            reviewer: wanted.reviewer,
+            only: wanted.only,
             record,
             start_limit,
-            ..Options::new(self.places.clone(), self.environment.clone())
+            allow: wanted.allow,
+            ..Options::new(places, environment)
         };
         let host = Host::start(options)?;
         if let Some(opened) = host.ledger().opened() {
@@ -121,7 +149,7 @@ impl Context {
         only: Option<&[ServerId]>,
     ) -> Result<(), CliError> {
         let starting = Starting::show(&self.printer, host);
-        let waited = self.interrupted.run_until_cancelled(host.settled(only)).await;
+        let waited = self.interrupts.token().run_until_cancelled(host.settled(only)).await;
         starting.finish();
         if waited.is_none() {
             host.stop().await;

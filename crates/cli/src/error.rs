@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use switchboard_host::StartError;
 use switchboard_host::config::ConfigError;
 use switchboard_host::format::escape;
+use switchboard_host::record::SessionError;
 
 use crate::exit_code;
 use crate::ui::printer::talk;
@@ -66,5 +67,28 @@ impl From<switchboard_host::record::LedgerError> for CliError {
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         Self::new(exit_code::TROUBLE, error.to_string())
+    }
+}
+
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
+        let code = match &error {
+            SessionError::Unknown { .. }
+            | SessionError::Ambiguous { .. }
+            | SessionError::NoSuchStep { .. } => exit_code::USAGE,
+            _ => exit_code::TROUBLE,
+        };
+        Self { message: error.to_string(), hint: error.hint(), code }
+    }
+}
+
+impl From<switchboard_agent::OpenError> for CliError {
+    fn from(error: switchboard_agent::OpenError) -> Self {
+        match error {
+            switchboard_agent::OpenError::Sessions(error) => error.into(),
+            switchboard_agent::OpenError::Unreadable(error) => {
+                Self::new(exit_code::TROUBLE, error.to_string())
+            }
+        }
     }
 }

@@ -18,11 +18,13 @@ pub(crate) const NOT_ALLOWED: u8 = 5;
 pub(crate) const FAILED: u8 = 6;
 /// Switchboard itself is in trouble: it cannot record, write or print.
 pub(crate) const TROUBLE: u8 = 7;
+/// A conversation reached a limit, and nobody said that it should go on.
+pub(crate) const LIMIT: u8 = 8;
 /// Interrupted by the person.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The codes with their meaning, for the manual.
-pub(crate) const ALL: [(u8, &str); 9] = [
+pub(crate) const ALL: [(u8, &str); 10] = [
     (OK, "everything went well"),
     (TOOL_ERROR, "the tool ran and reports a failure"),
     (USAGE, "the command line is wrong: an unknown name, an argument that does not fit"),
@@ -31,6 +33,7 @@ pub(crate) const ALL: [(u8, &str); 9] = [
     (NOT_ALLOWED, "the call is not allowed, or a person said no"),
     (FAILED, "the call failed or its end is not known; it may have run"),
     (TROUBLE, "switchboard itself is in trouble: it cannot record, write or print"),
+    (LIMIT, "a conversation reached a limit, and nobody said that it should go on"),
     (INTERRUPTED, "interrupted"),
 ];
 

@@ -1,20 +1,80 @@
-//! Ctrl-C and a polite request to end: the first gives up what runs, the second leaves at once.
+//! Ctrl-C and a polite request to end: what they mean depends on who listens.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit_code;
 
-/// A token that is cancelled by the first interrupt.
-pub(crate) fn watch() -> CancellationToken {
-    let token = CancellationToken::new();
-    let interrupted = token.clone();
-    tokio::spawn(async move {
-        next().await;
-        interrupted.cancel();
-        next().await;
-        leave();
-    });
-    token
+/// Listens to Ctrl-C and to requests to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupts {
+    token: CancellationToken,
+    taken: Arc<AtomicBool>,
+    presses: watch::Receiver<u32>,
+}
+
+/// Every Ctrl-C from here on.
+pub(crate) struct Presses {
+    taken: Arc<AtomicBool>,
+    presses: watch::Receiver<u32>,
+}
+
+enum Signal {
+    Interrupt,
+    Terminate,
+}
+
+impl Interrupts {
+    /// The first signal gives up what runs, the second leaves at once; unless somebody takes over.
+    pub(crate) fn watch() -> Self {
+        let (count, presses) = watch::channel(0);
+        let interrupts = Self { token: CancellationToken::new(), taken: Arc::default(), presses };
+        let (token, taken) = (interrupts.token.clone(), Arc::clone(&interrupts.taken));
+        tokio::spawn(async move {
+            loop {
+                let signal = next().await;
+                if matches!(signal, Signal::Interrupt) && taken.load(Ordering::Acquire) {
+                    count.send_modify(|count| *count += 1);
+                } else if token.is_cancelled() {
+                    leave();
+                } else {
+                    token.cancel();
+                }
+            }
+        });
+        interrupts
+    }
+
+    /// Is cancelled by the first signal.
+    pub(crate) const fn token(&self) -> &CancellationToken {
+        &self.token
+    }
+
+    /// From here on Ctrl-C is only counted, until this is dropped.
+    pub(crate) fn take_over(&self) -> Presses {
+        self.taken.store(true, Ordering::Release);
+        let mut presses = self.presses.clone();
+        presses.mark_unchanged();
+        Presses { taken: Arc::clone(&self.taken), presses }
+    }
+}
+
+impl Presses {
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        if self.presses.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Presses {
+    fn drop(&mut self) {
+        self.taken.store(false, Ordering::Release);
+    }
 }
 
 #[expect(clippy::exit, reason = "the person has asked twice; servers are ended by their keepers")]
@@ -23,7 +83,7 @@ fn leave() {
 }
 
 #[cfg(unix)]
-async fn next() {
+async fn next() -> Signal {
     use tokio::signal::unix::{SignalKind, signal};
     let terminated = async {
         match signal(SignalKind::terminate()) {
@@ -34,12 +94,13 @@ async fn next() {
         }
     };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => Signal::Interrupt,
+        () = terminated => Signal::Terminate,
     }
 }
 
 #[cfg(not(unix))]
-async fn next() {
+async fn next() -> Signal {
     tokio::signal::ctrl_c().await.ok();
+    Signal::Interrupt
 }

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 mod args;
+mod args_chat;
 mod arguments;
+mod chat;
 mod commands;
 mod context;
 mod error;

@@ -1,8 +1,9 @@
 //! The line: the only way to run anything.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_wire::Json;
@@ -15,9 +16,12 @@ use crate::events::What;
 use crate::execute::{self, Announce, Reach};
 use crate::host::Host;
 use crate::outcome::{Outcome, OutcomeKind};
-use crate::policy::{self, Answer, Decision, PermittedCall, Rules};
-use crate::proposed::{ProposedCall, Target};
+use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
+use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::{Intent, NewCall, OpenCall, Record, VerdictWord};
+
+/// So often a person may put arguments in place before the call is given up.
+const MOST_EDITS: usize = 10;
 
 /// What a caller can do while a call runs.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +51,9 @@ impl Host {
             Err(error) => return Record::refused(&error),
         };
         let target = proposed.target.clone();
-        let passage = Passage { host: self, lease, caller, open: &open, attention };
+        let edited = OnceLock::new();
+        let passage =
+            Passage { host: self, lease, caller, open: &open, attention, edited: &edited };
         let outcome = tokio::select! {
             biased;
             outcome = passage.with_fallback(proposed) => outcome,
@@ -55,7 +61,8 @@ impl Host {
                 Outcome::cancelled("by_caller", format!("the call of `{target}` was given up"))
             }
         };
-        let record = open.close(outcome).await;
+        let mut record = open.close(outcome).await;
+        record.edited = edited.into_inner();
         self.tell_finished(&target, &record);
         record
     }
@@ -88,6 +95,8 @@ struct Passage<'a> {
     caller: &'a Caller,
     open: &'a OpenCall,
     attention: &'a Attention,
+    /// The arguments that a person put in place of the proposed ones.
+    edited: &'a OnceLock<Bytes>,
 }
 
 impl Passage<'_> {
@@ -106,6 +115,7 @@ impl Passage<'_> {
 
     async fn line(&self, proposed: ProposedCall, fallback: Option<Arc<str>>) -> Outcome {
         let Self { host, lease, open, attention, .. } = self;
+        let written = proposed.arguments.clone();
         let resolved = match lease.resolve(proposed) {
             Ok(resolved) => resolved,
             Err(error) => return unresolved(&error),
@@ -123,14 +133,21 @@ impl Passage<'_> {
             tag: open.id().get().cast_unsigned(),
             start_limit: host.start_limit(),
         };
-        let intended = Intended { open, server: &permitted.call().target().server, fallback };
+        let arguments = permitted.call().arguments().bytes();
+        let edited = (arguments != written.bytes()).then(|| arguments.clone());
+        if let Some(edited) = &edited {
+            self.edited.get_or_init(|| edited.clone());
+        }
+        let server = &permitted.call().target().server;
+        let intended = Intended { open, server, fallback, edited };
         let outcome = execute::run(&permitted, &reach, &intended).await;
         lease.check_output(permitted.call(), outcome)
     }
 
     /// Policy, then a person if policy says so.
     async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
-        let rules = Rules::of(&self.host.config().load().settings);
+        let config = self.host.config().load();
+        let rules = Rules::of(&config.settings, self.host.allowed());
         let question = match policy::decide(resolved, self.caller, rules) {
             Decision::Permitted(permitted) => {
                 self.open.decided(VerdictWord::Allow, permitted.by());
@@ -143,18 +160,44 @@ impl Passage<'_> {
             Decision::Asked(question) => question,
         };
         self.open.decided(VerdictWord::Ask, question.why());
-        let answer = self.host.reviewer().ask(&question).await.map_err(|unanswered| {
-            with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
-        })?;
-        if answer == Answer::Always {
-            self.remember(question.call());
+        self.review(question).await
+    }
+
+    /// Asks a person, again where the arguments that they put in place do not fit.
+    async fn review(&self, mut question: Question) -> Result<PermittedCall, Outcome> {
+        let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
+        for _ in 0..MOST_EDITS {
+            let answer = self.host.reviewer().ask(&question).await.map_err(|unanswered| {
+                with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
+            })?;
+            let Answer::RunWith(arguments) = answer else {
+                if answer == Answer::Always {
+                    self.remember(question.call());
+                }
+                return question.answered(answer).map_err(rejected);
+            };
+            match self.edited(question.call().target(), arguments) {
+                Ok(edited) => return question.answered_with(edited).map_err(rejected),
+                Err(problem) => question = question.again(problem),
+            }
         }
-        question.answered(answer).map_err(|rejected| Outcome::rejected(rejected.feedback))
+        Err(Outcome::rejected(None))
+    }
+
+    /// Looks up the same target with arguments that a person wrote.
+    fn edited(&self, target: &Target, arguments: String) -> Result<ResolvedCall, String> {
+        let arguments = Json::checked(arguments.into()).map_err(|error| error.to_string())?;
+        let proposed = ProposedCall { target: target.clone(), arguments };
+        self.lease.resolve(proposed).map_err(|error| error.to_string())
     }
 
     /// Keeps a person's "always" where the server is configured.
     fn remember(&self, call: &ResolvedCall) {
         let Some(config) = &call.server().config else { return };
+        // The lists of the configuration are of tools; what is read is asked about each time.
+        if call.target().kind != TargetKind::Tool {
+            return;
+        }
         if let Err(error) = self.host.allow_always(config, &call.target().name) {
             // The call runs all the same: the answer was yes. The next one is asked again.
             let problems = vec![error.to_string()];
@@ -168,13 +211,14 @@ struct Intended<'a> {
     open: &'a OpenCall,
     server: &'a str,
     fallback: Option<Arc<str>>,
+    edited: Option<Bytes>,
 }
 
 impl Announce for Intended<'_> {
     async fn announce(&self, instance: usize, attempt: u32) -> Result<(), Outcome> {
         let instance = Some(format!("{}#{instance}", self.server).into());
         let fallback = self.fallback.clone();
-        let intent = Intent { instance, attempt, arguments: None, fallback };
+        let intent = Intent { instance, attempt, arguments: self.edited.clone(), fallback };
         self.open.intent(intent).await.map_err(|error| error.outcome())
     }
 }
@@ -207,6 +251,7 @@ fn new_call(proposed: &ProposedCall, caller: &Caller) -> NewCall {
         kind: target.kind,
         target: target.name.as_str().into(),
         arguments: proposed.arguments.bytes().clone(),
+        reference: caller.reference.as_deref().map(Arc::from),
     }
 }
 

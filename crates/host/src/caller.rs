@@ -11,6 +11,8 @@ pub struct Caller {
     pub origin: Origin,
     /// A name for the record: a user, a client, a model.
     pub name: String,
+    /// The caller's own name for the call, to find it in the record by.
+    pub reference: Option<String>,
 }
 
 /// A way into the host.
@@ -43,7 +45,8 @@ impl Caller {
     /// A person at the terminal.
     #[must_use]
     pub fn person() -> Self {
-        Self { face: Face::Cli, origin: Origin::Person, name: "person".to_owned() }
+        let name = "person".to_owned();
+        Self { face: Face::Cli, origin: Origin::Person, name, reference: None }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::config::{
 };
 use crate::connect::{Answers, Command, Declines, Fleet, Parts, Supervisor};
 use crate::events::{Events, What};
+use crate::policy::Pattern;
 use crate::published::Published;
 use crate::record::{CallId, Durability, Ledger, LedgerError};
 use crate::review::{NobodyThere, Reviewer};
@@ -40,6 +41,8 @@ pub struct Options {
     pub record: Recording,
     /// How long a server may take to start.
     pub start_limit: Duration,
+    /// What models may call without a question, as long as this host runs.
+    pub allow: Vec<Pattern>,
 }
 
 /// Whether calls are recorded.
@@ -64,6 +67,7 @@ impl Options {
             only: None,
             record: Recording::On,
             start_limit: Duration::from_secs(30),
+            allow: Vec::new(),
         }
     }
 }
@@ -96,6 +100,7 @@ struct Inner {
     start_limit: Duration,
     places: Places,
     environment: Environment,
+    allow: Vec<Pattern>,
 }
 
 impl Host {
@@ -160,6 +165,7 @@ impl Host {
             start_limit: options.start_limit,
             places,
             environment,
+            allow: options.allow,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -228,6 +234,10 @@ impl Host {
     pub async fn stop(&self) {
         self.inner.tasks.stop(crate::call::STOP_LIMIT).await;
         self.inner.ledger.stop().await;
+    }
+
+    pub(crate) fn allowed(&self) -> &[Pattern] {
+        &self.inner.allow
     }
 
     pub(crate) fn reviewer(&self) -> &Arc<dyn Reviewer> {

@@ -1,1 +1,23 @@
-//! Model vendors behind one interface; still empty.
+//! Model vendors behind one interface: [`open`] makes a [`switchboard_host::Model`] of a profile.
+//!
+//! Reading order: `open` puts a model together from a profile, `defaults` and `access` say what a
+//! provider needs, `history` makes a conversation fit to be sent, and a folder for each vendor
+//! (`openai`, `anthropic`, `gemini`) writes its requests and reads its streams without any I/O.
+//! `transport` sends, waits, asks again and gives up. `scripted` answers from a file.
+
+mod access;
+mod anthropic;
+mod defaults;
+mod gemini;
+mod history;
+mod listener;
+mod open;
+mod openai;
+mod protocol;
+mod scripted;
+#[cfg(test)]
+mod test_values;
+mod transport;
+
+pub use open::{open, open_with};
+pub use transport::Patience;

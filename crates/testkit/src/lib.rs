@@ -1,4 +1,4 @@
-//! Fixtures for tests: real MCP server processes in both protocol eras, and temporary homes.
+//! Fixtures for tests: real MCP and model servers as processes, and temporary homes.
 //!
 //! The servers live in the binary `switchboard-testkit`; `switchboard-testkit --help` lists its
 //! kinds, flags and faults. They speak hand-written JSON-RPC and share no code with the wire, so a
@@ -12,7 +12,9 @@
 mod binary;
 mod home;
 mod http_fixture;
+mod model_fixture;
 
 pub use binary::binary;
 pub use home::Home;
 pub use http_fixture::HttpFixture;
+pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};

@@ -15,7 +15,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("wire", &[]),
     ("host", &["wire"]),
     ("models", &["host", "wire"]),
-    ("agent", &["host"]),
+    ("agent", &["host", "wire"]),
     ("gateway", &["host", "wire"]),
     ("console", &["host", "agent"]),
     ("cli", &["host", "wire", "models", "agent", "gateway", "console"]),

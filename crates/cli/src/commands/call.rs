@@ -48,7 +48,8 @@ pub(crate) async fn run(
     if caller.origin != Origin::Person {
         bar.finish_and_clear();
     }
-    let attention = Attention { cancel: context.interrupted.clone(), progress: Some(progress) };
+    let attention =
+        Attention { cancel: context.interrupts.token().clone(), progress: Some(progress) };
     let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
     bar.finish_and_clear();
     outcome::show(context, &target, &record, save)
@@ -56,7 +57,8 @@ pub(crate) async fn run(
 
 fn caller(call: &Call) -> Caller {
     if call.review {
-        Caller { face: Face::Cli, origin: Origin::Model, name: "review".to_owned() }
+        let name = "review".to_owned();
+        Caller { face: Face::Cli, origin: Origin::Model, name, reference: None }
     } else {
         Caller::person()
     }

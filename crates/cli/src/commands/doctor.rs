@@ -24,7 +24,7 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     let started = Instant::now();
     let host = context.start(only.clone())?;
     let starting = Starting::show(&context.printer, &host);
-    context.interrupted.run_until_cancelled(host.settled(only.as_deref())).await;
+    context.interrupts.token().run_until_cancelled(host.settled(only.as_deref())).await;
     starting.finish();
     let took = started.elapsed();
     let fleet = host.fleet().load();

@@ -1,17 +1,20 @@
 //! One file per command; each takes the context and gives an exit code.
 
-mod call;
+pub(crate) mod call;
 mod calls;
 mod doctor;
 mod edit;
+mod index;
 mod logs;
 mod manual;
-mod outcome;
+mod models;
+pub(crate) mod outcome;
 mod prompt;
 mod prompts;
 mod resources;
 mod run;
-mod servers;
-mod tools;
+pub(crate) mod servers;
+mod sessions;
+pub(crate) mod tools;
 
 pub(crate) use run::run;

@@ -56,7 +56,7 @@ pub(crate) async fn read(
         Some(file) => {
             let target = proposed.target.clone();
             let attention =
-                Attention { cancel: context.interrupted.clone(), ..Attention::default() };
+                Attention { cancel: context.interrupts.token().clone(), ..Attention::default() };
             let caller = Caller::person();
             let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
             let text = record.outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));

@@ -3,8 +3,11 @@
 use crate::args::{
     CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ServersCommand, ToolsCommand,
 };
+use crate::args_chat::{ModelsCommand, SessionsCommand};
+use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, doctor, edit, logs, manual, prompt, prompts, resources, servers, tools,
+    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, servers,
+    sessions, tools,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -23,6 +26,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             Some(ToolsCommand::Prompt { audience, budget, server }) => {
                 prompt::show(context, audience, budget, OfServer { server }).await
             }
+            Some(ToolsCommand::Index { folder }) => index::write(context, &folder).await,
             Some(ToolsCommand::Search { words, limit }) => {
                 tools::search(context, &words.join(" "), limit).await
             }
@@ -42,6 +46,17 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
                 prompts::get(context, &server, &prompt, &arguments).await
             }
         },
+        Command::Chat(chat) => interactive::chat(context, &chat).await,
+        Command::Run(run) => once::run(context, run).await,
+        Command::Demo(demo) => demo::demo(context, demo).await,
+        Command::Models(models) => {
+            let check = ModelsCommand::Check { name: None };
+            models::models(context, models.command.unwrap_or(check)).await
+        }
+        Command::Sessions(sessions) => {
+            let list = SessionsCommand::List { limit: 20 };
+            sessions::sessions(context, sessions.command.unwrap_or(list)).await
+        }
         Command::Calls(calls) => match calls.command {
             None => calls::list(context, &calls.list).await,
             Some(CallsCommand::List(filter)) => calls::list(context, &filter).await,

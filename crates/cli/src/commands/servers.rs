@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use switchboard_host::Host;
 use switchboard_host::config::{ServerConfig, Transport};
 use switchboard_host::connect::{Command, Failure, Server, Status};
 use switchboard_host::events::What;
@@ -37,17 +38,22 @@ struct Shown<'a> {
 /// Lists servers.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
     let host = tools::start(context, of).await?;
+    let shown = show_in_chat(context, &host);
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Lists the servers of a host that runs.
+pub(crate) fn show_in_chat(context: &Context, host: &Host) -> Result<(), CliError> {
     let fleet = host.fleet().load();
-    let shown = if context.printer.json {
+    if context.printer.json {
         let all: Vec<Shown<'_>> = fleet.servers.values().map(|server| as_json(server)).collect();
         context.printer.json(&all)
     } else {
         let rows: Vec<[String; 7]> = fleet.servers.values().map(|server| row(server)).collect();
         let heading = ["server", "status", "how", "revision", "tools", "resources", "prompts"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))
-    };
-    host.stop().await;
-    shown.map(|()| exit_code::OK)
+    }
 }
 
 /// Shows every change until it is interrupted.
@@ -75,7 +81,7 @@ pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
         }
     };
     let outcome: Option<Result<(), CliError>> =
-        context.interrupted.run_until_cancelled(watching).await;
+        context.interrupts.token().run_until_cancelled(watching).await;
     host.stop().await;
     outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
 }

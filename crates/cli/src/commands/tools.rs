@@ -58,6 +58,17 @@ pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<
     shown.map(|()| exit_code::OK)
 }
 
+/// Lists the tools of a host that runs, or those that fit some words.
+pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Result<(), CliError> {
+    let lease = host.lease();
+    let entries: Vec<Entry<'_>> = if words.is_empty() {
+        lease.catalog().tools().collect()
+    } else {
+        lease.catalog().search(words, 20).into_iter().map(|(entry, _)| entry).collect()
+    };
+    print(context, &lease, &entries)
+}
+
 /// Starts one server or all, and waits for them.
 pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliError> {
     let config = context.config()?;

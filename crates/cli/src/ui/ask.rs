@@ -1,84 +1,132 @@
-//! Puts a review to the person at the terminal: the exact call, and four answers.
+//! Puts questions to the person at the terminal.
 
 use std::io::Write as _;
 
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::TargetKind;
+use switchboard_host::format::escape_line;
 use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{Answering, Reviewer, Unanswered};
+use switchboard_host::review::{Answering, Reviewer};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
-/// The person at this terminal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terminal;
+use crate::chat::review::Waiting;
+use crate::ui::menu::{self, Always, Card, Choice};
+
+/// The person at this terminal; who does not want to answer wants to stop.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    pub(crate) stop: CancellationToken,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub(crate) enum Put {
+    /// It was answered.
+    Answered,
+    /// The person wants to stop. The call waits until it is given up, as long as this is held.
+    Interrupted { _unanswered: oneshot::Sender<Answer> },
+}
 
 impl Reviewer for Terminal {
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
-        let text = shown(question);
+        let call = question.call();
+        let target = call.target();
+        let asked = Asked {
+            title: title(&target.server, &target.name, target.kind == TargetKind::Tool),
+            arguments: call.arguments().as_str().to_owned(),
+            why: why(question),
+            problem: question.problem().map(str::to_owned),
+            is_tool: target.kind == TargetKind::Tool,
+        };
         Box::pin(async move {
-            // Reading from the terminal blocks; the rest of the program goes on.
-            let answer = tokio::task::spawn_blocking(move || read_answer(&text)).await;
-            answer.unwrap_or_else(|_| Err(nobody()))
+            match asked.put().await {
+                Some(answer) => Ok(answer),
+                None => {
+                    self.stop.cancel();
+                    // The call is given up where it waits for this.
+                    std::future::pending().await
+                }
+            }
         })
     }
 }
 
-fn nobody() -> Unanswered {
-    let message = "the question was left without an answer".to_owned();
-    Unanswered { message, hint: None }
-}
-
-/// The question with everything that the answer decides about.
-fn shown(question: &Question) -> String {
-    let call = question.call();
-    let (server, name) = (escape_line(&call.target().server), escape_line(&call.target().name));
-    let arguments = call.arguments().as_str();
-    // Set out nicely only where that shows exactly what is sent.
-    let pretty = serde_json::from_str::<serde_json::Value>(arguments)
-        .ok()
-        .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == arguments))
-        .and_then(|value| serde_json::to_string_pretty(&value).ok())
-        .unwrap_or_else(|| arguments.to_owned());
-    let always = if question.asks_anyway() {
-        "run, and allow this tool from when `settings.autoApprove` is on"
-    } else {
-        "run, and always allow this tool"
-    };
-    format!(
-        "\nRun {name} on {server}?\n{}\n({} bytes of arguments; asked because {})\n  \
-         [r] run   [a] {always}   [s] skip   [t] reject and tell what to do instead\n",
-        escape(&pretty),
-        arguments.len(),
-        escape_line(question.why()),
-    )
-}
-
-/// Asks until there is an answer. Nothing is locked while the person thinks: others have to talk.
-fn read_answer(text: &str) -> Result<Answer, Unanswered> {
-    say(text)?;
-    for _ in 0..5 {
-        say("> ")?;
-        match line()?.trim() {
-            "r" | "run" | "y" | "yes" => return Ok(Answer::Run),
-            "a" | "always" => return Ok(Answer::Always),
-            "s" | "skip" | "n" | "no" => return Ok(Answer::Skip),
-            "t" | "tell" | "reject" => {
-                say("What should be done instead? ")?;
-                return Ok(Answer::Reject(line()?.trim().to_owned()));
-            }
-            _ => say("Please answer r, a, s or t.\n")?,
+/// Puts a question that waits for the person.
+pub(crate) async fn put(waiting: Waiting) -> Put {
+    let Waiting { server, target, arguments, why, problem, answer, is_tool } = waiting;
+    let title = title(&server, &target, is_tool);
+    match (Asked { title, arguments, why, problem, is_tool }).put().await {
+        Some(given) => {
+            // Whoever waited may have gone.
+            answer.send(given).ok();
+            Put::Answered
         }
+        None => Put::Interrupted { _unanswered: answer },
     }
-    Err(nobody())
 }
 
-fn say(text: &str) -> Result<(), Unanswered> {
-    let mut out = std::io::stderr();
-    write!(out, "{text}").and_then(|()| out.flush()).map_err(|_| nobody())
+/// Asks for a line; nothing if there is none.
+pub(crate) async fn line(question: &str) -> Option<String> {
+    let question = question.to_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let mut out = std::io::stderr();
+        write!(out, "{question}").and_then(|()| out.flush()).ok()?;
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line),
+        }
+    });
+    read.await.ok().flatten()
 }
 
-fn line() -> Result<String, Unanswered> {
-    let mut line = String::new();
-    match std::io::stdin().read_line(&mut line) {
-        Ok(0) | Err(_) => Err(nobody()),
-        Ok(_) => Ok(line),
+/// Why a call is asked about, and what "always" would mean.
+pub(crate) fn why(question: &Question) -> String {
+    let why = question.why();
+    if question.asks_anyway() {
+        format!("{why}; what is always allowed counts once it is on")
+    } else {
+        why.to_owned()
+    }
+}
+
+/// A question with everything that the answer decides about.
+struct Asked {
+    title: String,
+    arguments: String,
+    why: String,
+    problem: Option<String>,
+    is_tool: bool,
+}
+
+impl Asked {
+    async fn put(self) -> Option<Answer> {
+        // Reading from the terminal blocks; the rest of the program goes on.
+        let choice = tokio::task::spawn_blocking(move || {
+            if let Some(problem) = &self.problem {
+                let mut out = std::io::stderr();
+                writeln!(out, "That cannot be sent: {}", escape_line(problem)).ok()?;
+            }
+            let can_always =
+                if self.is_tool { Always::Yes } else { Always::NotFor("only tools have a list") };
+            let Self { title, arguments, why, .. } = &self;
+            menu::ask(&Card { title, arguments, why, can_always })
+        });
+        Some(match choice.await.ok().flatten()? {
+            Choice::Run => Answer::Run,
+            Choice::Always => Answer::Always,
+            Choice::Skip => Answer::Skip,
+            Choice::Tell(instead) => Answer::Reject(instead),
+            Choice::Edit(arguments) => Answer::RunWith(arguments),
+        })
+    }
+}
+
+fn title(server: &str, target: &str, is_tool: bool) -> String {
+    let (server, target) = (escape_line(server), escape_line(target));
+    if is_tool {
+        format!("Run {target} on {server}?")
+    } else {
+        format!("Read {target} of {server}?")
     }
 }

@@ -1,7 +1,18 @@
 //! What the terminal shows.
 
 pub(crate) mod ask;
+pub(crate) mod editor;
+pub(crate) mod history;
+pub(crate) mod markdown;
+pub(crate) mod menu;
+pub(crate) mod menu_person;
+pub(crate) mod outside_editor;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod starting;
 pub(crate) mod table;
+pub(crate) mod terminal;
+pub(crate) mod typed;
+
+#[cfg(test)]
+mod at_terminal_tests;

@@ -8,6 +8,7 @@ use switchboard_host::format::escape_line;
 
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::markdown::Paint;
 use crate::ui::table::Reader;
 
 /// Prints results and talk.
@@ -39,6 +40,29 @@ impl Printer {
                 CliError::new(exit_code::TROUBLE, format!("cannot write the result: {error}"))
             }),
         }
+    }
+
+    /// Prints words of an answer as they come.
+    pub(crate) fn words(&self, text: &str) -> Result<(), CliError> {
+        let mut out = std::io::stdout().lock();
+        match write!(out, "{text}").and_then(|()| out.flush()) {
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome.map_err(|error| {
+                CliError::new(exit_code::TROUBLE, format!("cannot write the answer: {error}"))
+            }),
+        }
+    }
+
+    /// How many columns the terminal has.
+    #[expect(clippy::unused_self, reason = "it is a fact about where the printer prints")]
+    pub(crate) fn width(&self) -> usize {
+        usize::from(console::Term::stdout().size().1)
+    }
+
+    /// Whether answers are coloured.
+    pub(crate) const fn colours(&self) -> Paint {
+        if self.colour { Paint::Colour } else { Paint::Plain }
     }
 
     /// Prints a result as JSON.

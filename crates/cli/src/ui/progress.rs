@@ -13,13 +13,7 @@ use crate::ui::printer::Printer;
 /// Shows reports of progress until the sender is gone.
 pub(crate) fn show(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, ProgressBar) {
     let (sender, mut reports) = mpsc::channel::<Json>(64);
-    let bar = if printer.is_lively() {
-        ProgressBar::new_spinner()
-    } else {
-        ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
-    };
-    bar.set_message(escape_line(what).into_owned());
-    bar.enable_steady_tick(Duration::from_millis(100));
+    let bar = spinner(printer, what);
     let shown = bar.clone();
     tokio::spawn(async move {
         while let Some(report) = reports.recv().await {
@@ -27,6 +21,18 @@ pub(crate) fn show(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, Progre
         }
     });
     (sender, bar)
+}
+
+/// Something that takes a while.
+pub(crate) fn spinner(printer: &Printer, what: &str) -> ProgressBar {
+    let bar = if printer.is_lively() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+    };
+    bar.set_message(escape_line(what).into_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
 }
 
 #[derive(Deserialize)]

@@ -77,11 +77,11 @@ fn a_review_shows_hostile_names_and_arguments_escaped() {
     let words =
         ["call", "hostile", "\u{1b}]0;owned\u{7}", "x=\u{1b}[31m\u{202e}", "--review", "--quiet"];
     let mut terminal = switchboard.in_terminal(&words);
-    terminal.wait_for("[t] reject");
-    terminal.say("s\n");
+    terminal.wait_for("[e] edit the arguments");
+    terminal.say("s");
     let ran = terminal.finish_within(crate::running::PATIENCE).expect(5);
     let question = ran.stdout.split("Run ").nth(1).unwrap_or_default().replace('\r', "");
-    let question = question.split("\n> ").next().unwrap_or_default();
+    let question = question.split("bytes of arguments").next().unwrap_or_default();
     assert_eq!(question.chars().find(|character| is_harmful(*character)), None, "{question:?}");
     assert!(question.contains(r"\e]0;owned\x07") && question.contains("<U+202E>"), "{question:?}");
 }

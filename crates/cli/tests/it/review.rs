@@ -37,6 +37,10 @@ fn a_tool_is_allowed_unasked_when_its_list_and_the_switch_both_say_so() {
     }
 }
 
+/// The end of the menu: when it is there, a key answers.
+#[cfg(target_os = "linux")]
+const MENU: &str = "[e] edit the arguments";
+
 /// Calls the tool at a terminal and answers its question.
 #[cfg(target_os = "linux")]
 fn answered(switchboard: &Switchboard, server: &str, answers: &[(&str, &str)]) -> Ran {
@@ -52,15 +56,14 @@ fn answered(switchboard: &Switchboard, server: &str, answers: &[(&str, &str)]) -
 #[test]
 fn the_question_shows_the_exact_call_and_four_answers() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let ran = answered(&switchboard, "echo", &[("\r\n> ", "what\n"), ("r, a, s or t", "r\n")]);
+    let ran = answered(&switchboard, "echo", &[(MENU, "?"), (MENU, "r")]);
     for part in [
         "Run echo on echo?",
         r#""text": "hey""#,
-        "14 bytes of arguments",
         "[r] run",
-        "[a] run, and ",
+        "[a] always allow",
         "[s] skip",
-        "[t] reject",
+        "[t] tell what to do instead",
     ] {
         assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
     }
@@ -73,10 +76,10 @@ fn the_question_shows_the_exact_call_and_four_answers() {
 #[test]
 fn skip_and_reject_do_not_run_the_call() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let skipped = answered(&switchboard, "echo", &[("\r\n> ", "s\n")]).expect(5);
+    let skipped = answered(&switchboard, "echo", &[(MENU, "s")]).expect(5);
     assert!(!skipped.stdout.ends_with("hey\r\n"), "{skipped:?}");
     let rejected =
-        answered(&switchboard, "echo", &[("\r\n> ", "t\n"), ("instead?", "add the numbers\n")]);
+        answered(&switchboard, "echo", &[(MENU, "t"), ("instead?", "add the numbers\n")]);
     assert!(rejected.expect(5).stdout.contains("error: add the numbers"));
     let expected = ["tool echo/echo: rejected (person)"; 2];
     assert_eq!(switchboard.recorded(), expected);
@@ -93,7 +96,7 @@ fn always_is_remembered_in_the_file_of_the_server() {
         let servers = if server == "echo" { json!({ "echo": entry }) } else { json!({}) };
         let config = json!({"mcpServers": servers, "settings": {"autoApprove": true}});
         switchboard.write_config(&config.to_string());
-        answered(&switchboard, server, &[("\r\n> ", "a\n")]).expect(0);
+        answered(&switchboard, server, &[(MENU, "a")]).expect(0);
         let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
         assert_eq!(config["mcpServers"][server]["autoApprove"], json!(["echo"]), "{server}");
         // Nobody is there to be asked, and nobody needs to be.
@@ -106,7 +109,7 @@ fn always_is_remembered_in_the_file_of_the_server() {
 fn ctrl_c_at_the_question_ends_the_program() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let mut terminal = switchboard.in_terminal(&["call", "echo", "echo", "text=hey", "--review"]);
-    terminal.wait_for("\r\n> ");
+    terminal.wait_for(MENU);
     terminal.say("\u{3}");
     terminal.finish_within(Duration::from_secs(5)).expect(130);
     assert_eq!(switchboard.recorded(), ["tool echo/echo: cancelled (by_caller)"]);

@@ -67,7 +67,10 @@ impl Switchboard {
         let quoted: Vec<String> =
             quoted.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
         let mut command = Command::new("script");
-        command.args(["-qec", &quoted.join(" "), "/dev/null"]).env("SHELL", "/bin/sh");
+        command
+            .args(["-qec", &quoted.join(" "), "/dev/null"])
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm");
         self.surround(&mut command);
         Running::start(&mut command)
     }

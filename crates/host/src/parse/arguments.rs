@@ -1,7 +1,6 @@
 //! Reads the text of arguments: JSON, or something close enough to it.
 
-use serde_json::Value;
-
+use crate::parse::checked::{Checked, check};
 use crate::parse::decode::decode;
 use crate::parse::errors::{JsonProblem, ParseError};
 use crate::parse::repair;
@@ -27,26 +26,26 @@ pub fn read_arguments(text: &str) -> Result<Arguments, ParseError> {
     if text.is_empty() {
         return Ok(Arguments::none());
     }
-    let strict: Result<Value, serde_json::Error> = serde_json::from_str(text);
-    match strict {
-        Ok(Value::Object(_)) => Ok(Arguments { text: text.to_owned(), repaired: None }),
-        Ok(Value::Null) => {
+    match check(text) {
+        Ok(Checked::Object) => Ok(Arguments { text: text.to_owned(), repaired: None }),
+        Ok(Checked::Null) => {
             Ok(Arguments { text: "{}".to_owned(), repaired: Some("null".to_owned()) })
         }
-        Ok(Value::String(inner)) => inside_a_string(&inner),
-        Ok(other) => Err(not_an_object(&other)),
+        Ok(Checked::String) => inside_a_string(text),
+        Ok(other) => Err(not_an_object(other)),
         Err(error) => repaired(text, &error),
     }
 }
 
 /// Some models write the object as the text of a string.
-fn inside_a_string(inner: &str) -> Result<Arguments, ParseError> {
-    match serde_json::from_str(inner) {
-        Ok(Value::Object(_)) => Ok(Arguments {
+fn inside_a_string(text: &str) -> Result<Arguments, ParseError> {
+    let inner: String = serde_json::from_str(text).unwrap_or_default();
+    match check(&inner) {
+        Ok(Checked::Object) => Ok(Arguments {
             text: inner.trim().to_owned(),
             repaired: Some("the object was inside of a string".to_owned()),
         }),
-        _ => Err(ParseError::NotAnObject { found: "a string" }),
+        _ => Err(not_an_object(Checked::String)),
     }
 }
 
@@ -58,13 +57,13 @@ fn repaired(text: &str, error: &serde_json::Error) -> Result<Arguments, ParseErr
         notes.push("a code fence");
     }
     if source.trim_start_matches(['{', '[']).trim_start().starts_with("&quot;") {
-        source = decode(&source).into();
+        source = decode(&source).into_owned().into();
         notes.push("quotes written as entities");
     }
     let repaired = repair::repair(&source).map_err(ParseError::Json)?;
-    match serde_json::from_str(&repaired.text) {
-        Ok(Value::Object(_)) => {}
-        Ok(other) => return Err(not_an_object(&other)),
+    match check(&repaired.text) {
+        Ok(Checked::Object) => {}
+        Ok(other) => return Err(not_an_object(other)),
         // Well formed, but not a value: a number out of range or half a character.
         Err(_) => return Err(ParseError::Json(strict_problem(text, error))),
     }
@@ -91,16 +90,8 @@ fn without_fence(text: &str) -> Option<&str> {
     inside.get(info..).map(str::trim)
 }
 
-const fn not_an_object(value: &Value) -> ParseError {
-    let found = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    };
-    ParseError::NotAnObject { found }
+const fn not_an_object(value: Checked) -> ParseError {
+    ParseError::NotAnObject { found: value.name() }
 }
 
 #[cfg(test)]

@@ -11,20 +11,23 @@ use crate::parse::nested::{self, Elements};
 use crate::parse::piece::{Form, WrittenCall, WrittenTarget};
 
 /// The call that the complete element means.
-pub(super) fn written_call(call: &OpenCall, dialect: &Dialect) -> Result<WrittenCall, ParseError> {
-    let fields = call.fields();
+pub(super) fn written_call(
+    call: &mut OpenCall,
+    dialect: &Dialect,
+) -> Result<WrittenCall, ParseError> {
+    let fields = call.take_fields();
     let required = |name: &str| {
-        word(fields, name).ok_or_else(|| ParseError::MissingParameter {
+        word(&fields, name).ok_or_else(|| ParseError::MissingParameter {
             element: call.element().to_owned(),
             parameter: name.to_owned(),
         })
     };
-    let mut notes = closing_notes(fields);
+    let mut notes = closing_notes(&fields);
     let (target, arguments) = match call.form() {
         Form::UseMcpTool => {
             let (server, tool) = (required("server_name")?, required("tool_name")?);
-            let arguments = match last(fields, "arguments") {
-                Some(field) => wrapped(field, dialect.schema(&tool))?,
+            let arguments = match fields.into_iter().find(|field| field.name == "arguments") {
+                Some(field) => wrapped(field, &tool, dialect)?,
                 None => Arguments::none(),
             };
             (WrittenTarget::Tool { server, tool }, arguments)
@@ -36,7 +39,7 @@ pub(super) fn written_call(call: &OpenCall, dialect: &Dialect) -> Result<Written
         Form::Named => {
             let tool = call.element().to_owned();
             let members = fields.iter().map(|field| (field.name.as_str(), field.text.as_str()));
-            let arguments = of_elements(members, dialect.schema(&tool))?;
+            let arguments = of_elements(members.collect(), dialect.schema(&tool))?;
             (WrittenTarget::Named { tool }, arguments)
         }
     };
@@ -47,19 +50,15 @@ pub(super) fn written_call(call: &OpenCall, dialect: &Dialect) -> Result<Written
 
 /// The value of the parameter as a word; nothing if it is missing or empty.
 pub(super) fn word(fields: &[Field], name: &str) -> Option<String> {
-    let text = decode(&last(fields, name)?.text);
+    let text = decode(&fields.iter().find(|field| field.name == name)?.text);
     let trimmed = text.trim();
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-fn last<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
-    fields.iter().rev().find(|field| field.name == name)
-}
-
 /// The arguments inside of `<arguments>`: JSON as it is or in a CDATA section, or elements.
-fn wrapped(field: &Field, schema: Option<&Value>) -> Result<Arguments, ParseError> {
-    if let Some(parsed) = &field.parsed {
-        return parsed.clone();
+fn wrapped(field: Field, tool: &str, dialect: &Dialect) -> Result<Arguments, ParseError> {
+    if let Some(parsed) = field.parsed {
+        return parsed;
     }
     let text = field.text.trim();
     if let Some(inside) = without_cdata(text) {
@@ -72,18 +71,18 @@ fn wrapped(field: &Field, schema: Option<&Value>) -> Result<Arguments, ParseErro
         let problem = JsonProblem::at("an element is not closed", text, 0);
         return Err(ParseError::Json(problem));
     };
-    of_elements(members, schema)
+    of_elements(members, dialect.schema(tool))
 }
 
-fn of_elements<'a>(
-    members: impl IntoIterator<Item = (&'a str, &'a str)>,
+fn of_elements(
+    members: Vec<(&str, &str)>,
     schema: Option<&Value>,
 ) -> Result<Arguments, ParseError> {
     let mut elements = Elements::default();
-    let object = elements.object(members, schema).map_err(ParseError::Json)?;
+    elements.object(members, schema).map_err(ParseError::Json)?;
     let notes = elements.notes;
     let repaired = (!notes.is_empty()).then(|| notes.join(", "));
-    Ok(Arguments { text: Value::Object(object).to_string(), repaired })
+    Ok(Arguments { text: elements.text, repaired })
 }
 
 fn closing_notes(fields: &[Field]) -> Vec<String> {
@@ -91,10 +90,8 @@ fn closing_notes(fields: &[Field]) -> Vec<String> {
     for field in fields.iter().filter(|field| field.badly_closed) {
         notes.push(format!("`{}` was not closed", field.name));
     }
-    for name in ["server_name", "tool_name", "uri", "arguments"] {
-        if fields.iter().filter(|field| field.name == name).count() > 1 {
-            notes.push(format!("`{name}` was given more than once and the last one counts"));
-        }
+    for field in fields.iter().filter(|field| field.again) {
+        notes.push(format!("`{}` was given more than once and the last one counts", field.name));
     }
     notes
 }

@@ -34,12 +34,14 @@ pub(super) struct OpenCall {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// The value as it was written.
+    /// The value as it was written; empty if it was read already.
     pub(super) text: String,
     /// The value, if it was read as JSON already.
     pub(super) parsed: Option<Result<Arguments, ParseError>>,
     /// Whether its closing tag was missing or wrong.
     pub(super) badly_closed: bool,
+    /// Whether it was given before.
+    pub(super) again: bool,
 }
 
 /// What became of the call.
@@ -81,8 +83,9 @@ impl OpenCall {
         &self.element
     }
 
-    pub(super) fn fields(&self) -> &[Field] {
-        &self.fields
+    /// Takes the parameters out.
+    pub(super) fn take_fields(&mut self) -> Vec<Field> {
+        std::mem::take(&mut self.fields)
     }
 
     /// Reads on. `written` begins with the call.
@@ -97,20 +100,13 @@ impl OpenCall {
             return Step::Closed { end: self.head };
         }
         loop {
-            if let Some(mut value) = self.value.take() {
-                match value.advance(written, last, &self.element) {
-                    Some(end) => self.end_value(&value, end, written, cuts),
-                    None if !last => {
-                        self.value = Some(value);
-                        return Step::Wait;
-                    }
-                    None => match value.first_close(written) {
-                        Some(end) if *cuts > 0 => {
-                            *cuts -= 1;
-                            self.push_field(&value, &end, written);
-                        }
-                        _ => return self.unclosed(written, Some(&value.name)),
-                    },
+            if let Some(value) = &mut self.value {
+                let end = value.advance(written, last, &self.element);
+                if end.is_none() && !last {
+                    return Step::Wait;
+                }
+                if let Some(step) = self.end_value(end, written, cuts) {
+                    return step;
                 }
             }
             if let Some(step) = self.start() {
@@ -126,13 +122,13 @@ impl OpenCall {
     fn between(&mut self, written: &str, last: bool, dialect: &Dialect) -> Option<Step> {
         let ahead = rest(written, self.cursor);
         let next = memchr(b'<', ahead.as_bytes());
-        let junk = next.map_or(ahead, |offset| part(ahead, 0, offset)).trim_start();
-        if !self.certain && !junk.is_empty() {
+        if !self.certain {
+            let junk = next.map_or(ahead, |offset| part(ahead, 0, offset)).trim_start();
             // Words right after the opening tag: someone writes about the element.
-            if !junk.starts_with('{') {
+            if !junk.is_empty() && !junk.starts_with('{') {
                 return Some(Step::Text { end: self.head });
             }
-            self.certain = true;
+            self.certain = !junk.is_empty();
         }
         let Some(offset) = next else {
             self.cursor = written.len();
@@ -168,7 +164,7 @@ impl OpenCall {
         let name = tag.name.to_owned();
         if tag.empty {
             let text = String::new();
-            self.fields.push(Field { name, text, parsed: None, badly_closed: false });
+            self.keep(Field { name, text, parsed: None, badly_closed: false, again: false });
             return;
         }
         let kind = match (self.form, tag.name) {
@@ -188,10 +184,7 @@ impl OpenCall {
         }
         match self.form {
             Form::Named => true,
-            _ if name.open => {
-                dialect.may_become(name.text) || PARAMETERS.iter().any(|known| name.fits(known))
-            }
-            _ => dialect.form(name.text).is_some() || PARAMETERS.contains(&name.text),
+            _ => PARAMETERS.iter().any(|known| name.fits(known)) || dialect.knows(name),
         }
     }
 
@@ -202,28 +195,52 @@ impl OpenCall {
         }
     }
 
-    /// Keeps the value, cut short if only that makes sense of it.
-    fn end_value(&mut self, value: &ValueScan, end: ValueEnd, written: &str, cuts: &mut u8) {
-        self.push_field(value, &end, written);
-        let failed = self.fields.last().is_some_and(|field| matches!(field.parsed, Some(Err(_))));
-        if !failed || *cuts == 0 {
-            return;
-        }
-        let Some(earlier) = value.first_close(written) else { return };
-        if earlier.after < end.after {
+    /// Keeps the value, cut short if only that makes sense of it. Without an `end` the message ends
+    /// inside of it.
+    fn end_value(&mut self, end: Option<ValueEnd>, written: &str, cuts: &mut u8) -> Option<Step> {
+        let value = self.value.take()?;
+        let mut field = end.as_ref().map(|end| self.field(&value, end, written));
+        let failed = field.as_ref().is_none_or(|field| matches!(field.parsed, Some(Err(_))));
+        let mut after = end.as_ref().map(|end| end.after);
+        if failed
+            && *cuts > 0
+            && let Some(earlier) = value.first_close(written)
+            && after.is_none_or(|after| earlier.after < after)
+        {
             // A stray quote hid the closing tag: what follows it is not a part of the value.
             *cuts -= 1;
-            self.fields.pop();
-            self.push_field(value, &earlier, written);
+            field = Some(self.field(&value, &earlier, written));
+            after = Some(earlier.after);
         }
+        let (Some(field), Some(after)) = (field, after) else {
+            return Some(self.unclosed(written, Some(&value.name)));
+        };
+        self.cursor = after;
+        self.keep(Field { name: value.name, ..field });
+        None
     }
 
-    fn push_field(&mut self, value: &ValueScan, end: &ValueEnd, written: &str) {
-        let text = part(written, value.start, end.value_end).to_owned();
-        let parsed = (value.is_json() && value.name == "arguments").then(|| read_arguments(&text));
-        let name = value.name.clone();
-        self.fields.push(Field { name, text, parsed, badly_closed: end.badly_closed });
-        self.cursor = end.after;
+    /// The value without its name.
+    fn field(&self, value: &ValueScan, end: &ValueEnd, written: &str) -> Field {
+        let text = part(written, value.start, end.value_end);
+        let is_wrapped = self.form != Form::Named && value.name == "arguments";
+        let parsed = (is_wrapped && value.is_json()).then(|| read_arguments(text));
+        let text = if parsed.is_some() { String::new() } else { text.to_owned() };
+        let badly_closed = end.badly_closed;
+        Field { name: String::new(), text, parsed, badly_closed, again: false }
+    }
+
+    /// The wrappers have each parameter once and the last one counts; a tool may have lists.
+    fn keep(&mut self, mut field: Field) {
+        let same = |known: &Field| known.name == field.name;
+        if self.form != Form::Named
+            && let Some(known) = self.fields.iter().position(same)
+        {
+            let before = self.fields.remove(known);
+            field.badly_closed |= before.badly_closed;
+            field.again = true;
+        }
+        self.fields.push(field);
     }
 
     /// The piece that announces the call, once.

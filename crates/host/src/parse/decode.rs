@@ -1,5 +1,9 @@
 //! Reads XML's ways of writing characters: entities and CDATA sections.
 
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
 use crate::parse::strings::{find, part, rest};
 
 const OPEN: &str = "<![CDATA[";
@@ -7,7 +11,10 @@ const CLOSE: &str = "]]>";
 
 /// The text with its CDATA sections opened and the entities around them read. What is no entity
 /// stays as it is.
-pub(super) fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> Cow<'_, str> {
+    if memchr2(b'&', b'<', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(open) = find(text, at, OPEN) {
@@ -17,7 +24,7 @@ pub(super) fn decode(text: &str) -> String {
         at = close + CLOSE.len();
     }
     entities(rest(text, at), &mut out);
-    out
+    Cow::Owned(out)
 }
 
 /// The CDATA section around the whole text, taken off.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::parse::Form;
+use crate::parse::tag::Name;
 
 pub(super) const USE_TOOL: &str = "use_mcp_tool";
 pub(super) const ACCESS_RESOURCE: &str = "access_mcp_resource";
@@ -64,11 +65,14 @@ impl Dialect {
         self.elements.get(tool)?.schema.as_ref()
     }
 
-    /// Whether some element's name begins like this.
-    pub(super) fn may_become(&self, beginning: &str) -> bool {
-        let from = (std::ops::Bound::Included(beginning), std::ops::Bound::Unbounded);
+    /// Whether the name is, or may become, that of an element.
+    pub(super) fn knows(&self, name: Name<'_>) -> bool {
+        if !name.open {
+            return self.elements.contains_key(name.text);
+        }
+        let from = (std::ops::Bound::Included(name.text), std::ops::Bound::Unbounded);
         let next = self.elements.range::<str, _>(from).next();
-        next.is_some_and(|(name, _)| name.starts_with(beginning))
+        next.is_some_and(|(known, _)| known.starts_with(name.text))
     }
 }
 

@@ -12,6 +12,7 @@
 mod arguments;
 mod build;
 mod call;
+mod checked;
 pub mod cline;
 mod decode;
 mod dialect;

@@ -1,21 +1,25 @@
 //! Arguments written as elements, read as the types that a schema gives.
 
-use std::collections::HashMap;
+use memchr::memchr;
+use serde_json::{Number, Value};
 
-use serde_json::{Map, Value};
-
+use crate::parse::checked::check;
 use crate::parse::decode::decode;
 use crate::parse::errors::JsonProblem;
 use crate::parse::repair::repair;
+use crate::parse::repair_strings::write_string;
 use crate::parse::strings::{find, part, skip_space};
 use crate::parse::tag::{self, Read};
 
 /// Elements deeper than this are text.
 const DEEPEST: usize = 32;
 
-/// Reads elements, and notes what had to be repaired in the JSON between them.
+/// Reads elements and writes JSON.
 #[derive(Debug, Default)]
 pub(super) struct Elements {
+    /// What was written so far.
+    pub(super) text: String,
+    /// What had to be repaired in the JSON between the elements.
     pub(super) notes: Vec<&'static str>,
 }
 
@@ -52,12 +56,16 @@ fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     let mut depth = 0_usize;
     loop {
-        let place = find(text, at, "<")?;
-        if text.get(place..)?.starts_with("<![CDATA[") {
+        let place = at + memchr(b'<', text.as_bytes().get(at..)?)?;
+        at = place + 1;
+        let inside = text.get(at..)?;
+        if inside.starts_with("![CDATA[") {
             at = find(text, place, "]]>")? + 3;
             continue;
         }
-        at = place + 1;
+        if !inside.strip_prefix('/').unwrap_or(inside).starts_with(element) {
+            continue;
+        }
         let Read::Tag(tag) = tag::read(text, place, true, |name| name.text == element) else {
             continue;
         };
@@ -72,41 +80,39 @@ fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
 }
 
 impl Elements {
-    /// An object of the members, in the types of the schema's properties. A name that comes again
-    /// makes an array.
-    pub(super) fn object<'a>(
+    /// Writes an object of the members, in the types of the schema's properties. A name that comes
+    /// again makes an array.
+    pub(super) fn object(
         &mut self,
-        members: impl IntoIterator<Item = (&'a str, &'a str)>,
+        members: Vec<(&str, &str)>,
         schema: Option<&Value>,
-    ) -> Result<Map<String, Value>, JsonProblem> {
+    ) -> Result<(), JsonProblem> {
         self.object_at(members, schema, 0)
     }
 
-    fn object_at<'a>(
+    fn object_at(
         &mut self,
-        members: impl IntoIterator<Item = (&'a str, &'a str)>,
+        mut members: Vec<(&str, &str)>,
         schema: Option<&Value>,
         depth: usize,
-    ) -> Result<Map<String, Value>, JsonProblem> {
-        let mut texts: Vec<(&str, Vec<&str>)> = Vec::new();
-        let mut places = HashMap::new();
-        for (name, text) in members {
-            let place = *places.entry(name).or_insert(texts.len());
-            match texts.get_mut(place) {
-                Some((_, known)) => known.push(text),
-                None => texts.push((name, vec![text])),
+    ) -> Result<(), JsonProblem> {
+        members.sort_by_key(|(name, _)| *name);
+        let mut mark = '{';
+        for same in members.chunk_by(|(left, _), (right, _)| left == right) {
+            let Some((name, text)) = same.first() else { continue };
+            self.text.push(mark);
+            mark = ',';
+            self.string(name);
+            self.text.push(':');
+            let schema = property_schema(schema, name);
+            if same.len() == 1 {
+                self.value(text, schema, depth)?;
+            } else {
+                self.items(same.iter().map(|(_, text)| *text), schema, depth)?;
             }
         }
-        let mut object = Map::new();
-        for (name, texts) in texts {
-            let schema = property_schema(schema, name);
-            let value = match texts.as_slice() {
-                [text] => self.value(text, schema, depth)?,
-                many => self.items(many.iter().copied(), schema, depth)?,
-            };
-            object.insert(name.to_owned(), value);
-        }
-        Ok(object)
+        self.text.push_str(if mark == '{' { "{}" } else { "}" });
+        Ok(())
     }
 
     fn items<'a>(
@@ -114,10 +120,16 @@ impl Elements {
         texts: impl Iterator<Item = &'a str>,
         schema: Option<&Value>,
         depth: usize,
-    ) -> Result<Value, JsonProblem> {
+    ) -> Result<(), JsonProblem> {
         let of_item = schema.and_then(|schema| schema.get("items"));
-        let values = texts.map(|text| self.value(text, of_item, depth));
-        values.collect::<Result<_, _>>().map(Value::Array)
+        let mut mark = '[';
+        for text in texts {
+            self.text.push(mark);
+            mark = ',';
+            self.value(text, of_item, depth)?;
+        }
+        self.text.push_str(if mark == '[' { "[]" } else { "]" });
+        Ok(())
     }
 
     fn value(
@@ -125,54 +137,68 @@ impl Elements {
         text: &str,
         schema: Option<&Value>,
         depth: usize,
-    ) -> Result<Value, JsonProblem> {
+    ) -> Result<(), JsonProblem> {
         let kind = type_of(schema);
-        let scalar = decode(text);
-        let trimmed = scalar.trim();
-        let is_json = matches!(kind, Some("array" | "object")) && trimmed.starts_with(['{', '[']);
-        if is_json {
-            return self.json(trimmed);
-        }
-        let as_string = || Value::String(trimmed.to_owned());
-        if let Some("string" | "integer" | "number" | "boolean" | "null") = kind {
-            let read = match kind {
-                Some("integer" | "number") => trimmed.parse().ok().map(Value::Number),
-                Some("boolean") => boolean(&trimmed.to_ascii_lowercase()),
-                Some("null") if matches!(trimmed, "null" | "") => Some(Value::Null),
-                _ => None,
-            };
-            return Ok(read.unwrap_or_else(as_string));
-        }
+        let is_scalar = matches!(kind, Some("string" | "integer" | "number" | "boolean" | "null"));
         let is_array = kind == Some("array");
-        let inside = if depth < DEEPEST { children(text) } else { None };
-        match inside {
-            Some(members) if is_array || members.iter().all(|(name, _)| *name == "item") => {
+        if !is_scalar
+            && depth < DEEPEST
+            && let Some(members) = children(text)
+        {
+            return if is_array || members.iter().all(|(name, _)| *name == "item") {
                 self.items(members.into_iter().map(|(_, text)| text), schema, depth + 1)
+            } else {
+                self.object_at(members, schema, depth + 1)
+            };
+        }
+        let decoded = decode(text);
+        let trimmed = decoded.trim();
+        match kind {
+            Some("array" | "object") if trimmed.starts_with(['{', '[']) => self.json(trimmed)?,
+            Some("array") if trimmed.is_empty() => self.text.push_str("[]"),
+            Some("array") => self.items(std::iter::once(text), schema, depth + 1)?,
+            Some("object") if trimmed.is_empty() => self.text.push_str("{}"),
+            _ => self.scalar(trimmed, kind),
+        }
+        Ok(())
+    }
+
+    /// What the type makes of the word; a string if it makes nothing of it.
+    fn scalar(&mut self, word: &str, kind: Option<&str>) {
+        match (kind, word) {
+            (Some("integer" | "number"), _) => match word.parse::<Number>() {
+                Ok(number) => self.text.push_str(&number.to_string()),
+                Err(_) => self.string(word),
+            },
+            (Some("null"), "null" | "") => self.text.push_str("null"),
+            (Some("string" | "null"), _) => self.string(word),
+            (Some("boolean"), _) if word.eq_ignore_ascii_case("true") => self.text.push_str("true"),
+            (Some("boolean"), _) if word.eq_ignore_ascii_case("false") => {
+                self.text.push_str("false");
             }
-            Some(members) => self.object_at(members, schema, depth + 1).map(Value::Object),
-            None if is_array && trimmed.is_empty() => Ok(Value::Array(Vec::new())),
-            None if is_array => self.items(std::iter::once(text), schema, depth + 1),
-            None if kind == Some("object") && trimmed.is_empty() => Ok(Value::Object(Map::new())),
-            None => Ok(boolean(trimmed).unwrap_or_else(as_string)),
+            (_, "true" | "false") => self.text.push_str(word),
+            _ => self.string(word),
         }
     }
 
-    fn json(&mut self, text: &str) -> Result<Value, JsonProblem> {
-        if let Ok(value) = serde_json::from_str(text) {
-            return Ok(value);
+    fn json(&mut self, text: &str) -> Result<(), JsonProblem> {
+        if check(text).is_ok() {
+            self.text.push_str(text);
+            return Ok(());
         }
         let repaired = repair(text)?;
         self.notes.extend(repaired.notes);
-        serde_json::from_str(&repaired.text)
-            .map_err(|_| JsonProblem::at("a number or a character cannot be read", text, 0))
+        if check(&repaired.text).is_err() {
+            return Err(JsonProblem::at("a number or a character cannot be read", text, 0));
+        }
+        self.text.push_str(&repaired.text);
+        Ok(())
     }
-}
 
-fn boolean(word: &str) -> Option<Value> {
-    match word {
-        "true" => Some(Value::Bool(true)),
-        "false" => Some(Value::Bool(false)),
-        _ => None,
+    fn string(&mut self, text: &str) {
+        self.text.push('"');
+        write_string(&mut self.text, text);
+        self.text.push('"');
     }
 }
 
@@ -233,8 +259,9 @@ mod tests {
         ];
         for (text, schema, expected) in cases {
             let members = children(text).unwrap();
-            let object = Elements::default().object(members, schema).unwrap();
-            assert_eq!(Value::Object(object), expected, "{text}");
+            let mut elements = Elements::default();
+            elements.object(members, schema).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&elements.text).unwrap(), expected, "{text}");
         }
     }
 

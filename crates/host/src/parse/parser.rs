@@ -62,7 +62,9 @@ impl Parser {
             let mut source = std::mem::take(&mut self.pending);
             source.push_str(chunk);
             let done = self.advance(&source, last);
-            source.drain(..done);
+            if done > 0 {
+                source.drain(..done);
+            }
             self.pending = source;
         }
     }
@@ -71,7 +73,7 @@ impl Parser {
     fn advance(&mut self, source: &str, last: bool) -> usize {
         let mut at = 0;
         loop {
-            let Some(mut call) = self.open.take() else {
+            let Some(call) = &mut self.open else {
                 let next = self.prose.advance(source, at, last, &self.dialect);
                 self.text(part(source, at, next.upto));
                 at = next.upto;
@@ -82,17 +84,13 @@ impl Parser {
             };
             let written = rest(source, at);
             let end = match call.advance(written, last, &self.dialect, &mut self.cuts) {
-                Step::Wait => {
-                    self.open = Some(call);
-                    return at;
-                }
+                Step::Wait => return at,
                 Step::Started(piece) => {
                     self.pieces.push(piece);
-                    self.open = Some(call);
                     continue;
                 }
                 Step::Closed { end } => {
-                    let piece = match build::written_call(&call, &self.dialect) {
+                    let piece = match build::written_call(call, &self.dialect) {
                         Ok(call) => Piece::Call(call),
                         Err(reason) => Piece::refused(reason, part(written, 0, end)),
                     };
@@ -105,13 +103,14 @@ impl Parser {
                 }
                 Step::Unclosed { end, missing } => {
                     let raw = part(written, 0, end);
-                    self.text(raw);
                     let element = call.element().to_owned();
+                    self.text(raw);
                     let reason = ParseError::Unclosed { element, missing };
                     self.pieces.push(Piece::refused(reason, raw));
                     end
                 }
             };
+            self.open = None;
             self.prose.pass(source, at, at + end);
             at += end;
         }

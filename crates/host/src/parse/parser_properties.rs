@@ -4,7 +4,7 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{prop_assert_eq, prop_assert_ne};
 
 use crate::parse::cline;
-use crate::parse::{Dialect, Parser, Piece, ToolShape};
+use crate::parse::{Dialect, Parser, Piece, ToolShape, WrittenCall, WrittenTarget};
 
 /// The pieces of the chunks, with adjacent text put together.
 pub(super) fn pieces_of(chunks: &[&str], dialect: Dialect) -> Vec<Piece> {
@@ -104,7 +104,74 @@ fn cut<'a>(message: &'a str, places: &[usize]) -> Vec<&'a str> {
     chunks
 }
 
+/// Whole parts of a message, and the call that each is.
+const WHOLE: [(&str, Option<(&str, &str)>); 12] = [
+    (
+        "<use_mcp_tool><server_name>s</server_name><tool_name>one</tool_name>\
+         <arguments>{\"a\": \"</arguments></use_mcp_tool>\\\"\"}</arguments></use_mcp_tool>",
+        Some(("one", "{\"a\": \"</arguments></use_mcp_tool>\\\"\"}")),
+    ),
+    (
+        "<use_mcp_tool>\n<server_name>s</server_name>\n<tool_name><![CDATA[two]]></tool_name>\n\
+         <arguments><![CDATA[{\"a\": \"</arguments>\"}]]></arguments>\n</use_mcp_tool >",
+        Some(("two", "{\"a\": \"</arguments>\"}")),
+    ),
+    (
+        "<use_mcp_tool><server_name>s</server_name><tool_name>three</tool_name><arguments>\
+         <a>1 &lt; 2 &amp; 3</a><b><![CDATA[</b>]]></b></arguments></use_mcp_tool>",
+        Some(("three", "{\"a\":\"1 < 2 & 3\",\"b\":\"</b>\"}")),
+    ),
+    (
+        "<access_mcp_resource><server_name>s</server_name><uri>file:///a?b=1&amp;c=旧</uri>\
+         </access_mcp_resource>",
+        Some(("file:///a?b=1&c=旧", "{}")),
+    ),
+    (
+        "<echo><list><item>1</item></list><text>a &#65; </echo></text></echo>",
+        Some(("echo", "{\"list\":[\"1\"],\"text\":\"a A </echo>\"}")),
+    ),
+    ("<echo/>", Some(("echo", "{}"))),
+    ("```xml\n<echo/>\n```\n", None),
+    ("~~~\n<use_mcp_tool>\n~~~\n", None),
+    ("Use `<echo/>` so. ", None),
+    ("if a < b </echo> <b>x</b> &amp; ", None),
+    ("旧金山 ", None),
+    ("\n", None),
+];
+
+fn called(pieces: &[Piece]) -> Vec<(String, String)> {
+    let call = |piece: &Piece| match piece {
+        Piece::Call(WrittenCall { target, arguments, .. }) => {
+            let name = match target {
+                WrittenTarget::Tool { tool, .. } | WrittenTarget::Named { tool } => tool,
+                WrittenTarget::Resource { uri, .. } => uri,
+            };
+            Some((name.clone(), arguments.clone()))
+        }
+        Piece::Text(_) | Piece::Started { .. } | Piece::Refused { .. } => None,
+    };
+    pieces.iter().filter_map(call).collect()
+}
+
 proptest! {
+    #[test]
+    fn calls_in_every_form_come_in_order_and_code_stays_code_whatever_the_cut(
+        parts in proptest::collection::vec(proptest::sample::select(WHOLE.as_slice()), 0..8),
+        places in proptest::collection::vec(0_usize..30, 0..60),
+    ) {
+        // A fence begins a line, and its end too.
+        let message: String = parts.iter().flat_map(|(text, _)| ["\n", text]).collect();
+        let expected: Vec<(String, String)> = parts
+            .iter()
+            .filter_map(|(_, call)| call.map(|(name, json)| (name.to_owned(), json.to_owned())))
+            .collect();
+        let whole = pieces_of(&[&message], dialect());
+        prop_assert_eq!(called(&whole), expected);
+        let refused = whole.iter().any(|piece| matches!(piece, Piece::Refused { .. }));
+        prop_assert_eq!(refused, false);
+        prop_assert_eq!(&pieces_of(&cut(&message, &places), dialect()), &whole);
+    }
+
     #[test]
     fn any_cut_gives_the_same_pieces(
         message in message(),

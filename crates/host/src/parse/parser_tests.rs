@@ -287,3 +287,37 @@ fn half_a_tag_waits_and_is_text_only_if_the_message_ends() {
     let first: Vec<Piece> = parser.push("text <use_mcp_total> ").collect();
     assert_eq!(first, [Piece::Text("text <use_mcp_total> ".to_owned())]);
 }
+
+#[test]
+fn every_beginning_of_a_tag_waits_wherever_the_chunk_ends() {
+    for tag in ["<use_mcp_tool>", "<access_mcp_resource >", "<forecast>", "<echo/>"] {
+        for length in 1..tag.len() {
+            let (half, rest) = tag.split_at(length);
+            let mut parser = Parser::new(dialect());
+            let first: Vec<Piece> = parser.push(&format!("a {half}")).collect();
+            assert_eq!(first, [Piece::Text("a ".to_owned())], "{half}");
+            let second: Vec<Piece> = parser.push(rest).collect();
+            assert!(!second.iter().any(|piece| matches!(piece, Piece::Text(_))), "{tag}");
+        }
+    }
+}
+
+#[test]
+fn a_parameter_that_comes_again_counts_last_in_a_wrapper_and_makes_a_list_in_a_tool() {
+    check(&[
+        (
+            "<use_mcp_tool><server_name>a<tool_name>t</tool_name><server_name>b</server_name>\
+             <server_name>c</server_name></use_mcp_tool>",
+            &["call c/t {} (`server_name` was not closed, \
+               `server_name` was given more than once and the last one counts)"],
+        ),
+        (
+            &tool("<arguments>{\"a\": 1}</arguments><arguments>{\"b\": 2}</arguments>"),
+            &["call s/t {\"b\": 2} (`arguments` was given more than once and the last one counts)"],
+        ),
+        (
+            "<echo><uri>a</uri><uri>b</uri><arguments>{}</arguments></echo>",
+            &["call echo {\"arguments\":\"{}\",\"uri\":[\"a\",\"b\"]}"],
+        ),
+    ]);
+}

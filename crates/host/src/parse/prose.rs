@@ -79,7 +79,9 @@ impl Prose {
     /// Whether only indentation and the marks of lists and quotes stand in the line before `upto`.
     fn is_blank(&self, source: &str, at: usize, upto: usize) -> bool {
         let bytes = source.as_bytes().get(at..upto).unwrap_or_default();
-        let margin = |byte: &u8| b" \t>-*+.)0123456789".contains(byte);
+        let margin = |byte: &u8| {
+            matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9')
+        };
         match bytes.iter().rev().find(|byte| !margin(byte)) {
             Some(byte) => *byte == b'\n',
             None => self.line_blank,
@@ -100,14 +102,7 @@ impl Prose {
         };
         match bytes.get(place) {
             Some(b'<') => {
-                let wanted = |name: tag::Name<'_>| {
-                    !name.closing
-                        && if name.open {
-                            dialect.may_become(name.text)
-                        } else {
-                            dialect.form(name.text).is_some()
-                        }
-                };
+                let wanted = |name: tag::Name<'_>| !name.closing && dialect.knows(name);
                 match tag::read(source, place, last, wanted) {
                     Read::Tag(tag) => Step::Call(place, tag),
                     Read::Wait => Step::Stop(place),

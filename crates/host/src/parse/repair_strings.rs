@@ -2,7 +2,7 @@
 
 use crate::parse::errors::JsonProblem;
 use crate::parse::repair::Reader;
-use crate::parse::strings::{part, rest, skip_space};
+use crate::parse::strings::{self, part, rest, skip_space};
 
 impl Reader<'_> {
     /// A string or a key, from its first quote on.
@@ -45,7 +45,7 @@ impl Reader<'_> {
                 }
                 control => {
                     self.note("line breaks inside of a string");
-                    self.control(control);
+                    write_control(&mut self.out, control);
                     self.at += 1;
                 }
             }
@@ -83,18 +83,35 @@ impl Reader<'_> {
         self.out.push_str(part(ahead, 0, length));
         self.at += 1 + length;
     }
+}
 
-    fn control(&mut self, byte: u8) {
-        match byte {
-            b'\n' => self.out.push_str("\\n"),
-            b'\r' => self.out.push_str("\\r"),
-            b'\t' => self.out.push_str("\\t"),
-            other => {
-                let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
-                self.out.push_str("\\u00");
-                self.out.push(digit(other >> 4));
-                self.out.push(digit(other & 0xf));
-            }
+/// Writes the inside of a string.
+pub(super) fn write_string(out: &mut String, text: &str) {
+    let mut rest = text;
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    while let Some(plain) = rest.as_bytes().iter().position(special) {
+        out.push_str(part(rest, 0, plain));
+        match rest.as_bytes().get(plain) {
+            Some(b'"') => out.push_str("\\\""),
+            Some(b'\\') => out.push_str("\\\\"),
+            Some(control) => write_control(out, *control),
+            None => {}
+        }
+        rest = strings::rest(rest, plain + 1);
+    }
+    out.push_str(rest);
+}
+
+fn write_control(out: &mut String, byte: u8) {
+    match byte {
+        b'\n' => out.push_str("\\n"),
+        b'\r' => out.push_str("\\r"),
+        b'\t' => out.push_str("\\t"),
+        other => {
+            let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+            out.push_str("\\u00");
+            out.push(digit(other >> 4));
+            out.push(digit(other & 0xf));
         }
     }
 }

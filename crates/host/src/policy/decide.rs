@@ -25,7 +25,7 @@ pub struct Denied {
 }
 
 /// Decides what may happen with `call`.
-pub fn decide(call: ResolvedCall, caller: &Caller, rules: Rules) -> Decision {
+pub fn decide(call: ResolvedCall, caller: &Caller, rules: Rules<'_>) -> Decision {
     match rules.verdict(&call, caller) {
         Verdict::Allow(by) => Decision::Permitted(PermittedCall::new(call, by)),
         Verdict::Ask(why) => Decision::Asked(Question::new(call, why)),

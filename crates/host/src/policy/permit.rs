@@ -27,6 +27,7 @@ pub struct PermittedCall {
 pub struct Question {
     call: ResolvedCall,
     why: String,
+    problem: Option<String>,
 }
 
 /// What a person says to a question.
@@ -34,6 +35,8 @@ pub struct Question {
 pub enum Answer {
     /// Run it, this once.
     Run,
+    /// Run it with these arguments instead: the text of a JSON object.
+    RunWith(String),
     /// Run it, and do not ask for this tool again.
     Always,
     /// Leave it out.
@@ -69,7 +72,19 @@ impl PermittedCall {
 
 impl Question {
     pub(super) const fn new(call: ResolvedCall, why: String) -> Self {
-        Self { call, why }
+        Self { call, why, problem: None }
+    }
+
+    /// The same question once more, because the answer could not be used.
+    #[must_use]
+    pub fn again(self, problem: String) -> Self {
+        Self { problem: Some(problem), ..self }
+    }
+
+    /// What was wrong with the answer before.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     /// The call.
@@ -90,6 +105,18 @@ impl Question {
         self.why == SWITCHED_OFF
     }
 
+    /// Takes the person's answer: run `edited` instead, which is the same target with other
+    /// arguments, looked up like any call.
+    ///
+    /// # Errors
+    /// When it is another target.
+    pub fn answered_with(self, edited: ResolvedCall) -> Result<PermittedCall, Rejected> {
+        if edited.target() != self.call.target() {
+            return Err(Rejected { feedback: None });
+        }
+        Ok(PermittedCall::new(edited, "a person, with other arguments".to_owned()))
+    }
+
     /// Takes the person's answer.
     ///
     /// # Errors
@@ -97,6 +124,8 @@ impl Question {
     pub fn answered(self, answer: Answer) -> Result<PermittedCall, Rejected> {
         match answer {
             Answer::Run => Ok(PermittedCall::new(self.call, "a person, this once".to_owned())),
+            // Arguments that nobody looked up cannot run; see `answered_with`.
+            Answer::RunWith(_) => Err(Rejected { feedback: None }),
             Answer::Always => Ok(PermittedCall::new(self.call, "a person, from now on".to_owned())),
             Answer::Skip => Err(Rejected { feedback: None }),
             Answer::Reject(feedback) => Err(Rejected { feedback: Some(feedback) }),

@@ -3,6 +3,7 @@
 use crate::caller::{Caller, Origin};
 use crate::catalog::ResolvedCall;
 use crate::config::Settings;
+use crate::policy::pattern::Pattern;
 use crate::proposed::TargetKind;
 
 /// Why everything is asked while the global switch is off.
@@ -10,9 +11,11 @@ pub(super) const SWITCHED_OFF: &str = "`settings.autoApprove` is off";
 
 /// The rules that are in force.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules {
-    /// The global switch: without it nothing is allowed unasked.
+pub struct Rules<'a> {
+    /// The global switch: without it nothing of the configuration is allowed unasked.
     pub auto_approve: bool,
+    /// What the person at the face allowed for this run.
+    pub allow: &'a [Pattern],
 }
 
 /// What the rules say to a call, and which of them.
@@ -27,11 +30,11 @@ pub enum Verdict {
     Deny(String),
 }
 
-impl Rules {
-    /// The rules of a configuration.
+impl<'a> Rules<'a> {
+    /// The rules of a configuration, and of the person at the face.
     #[must_use]
-    pub const fn of(settings: &Settings) -> Self {
-        Self { auto_approve: settings.auto_approve }
+    pub const fn of(settings: &Settings, allow: &'a [Pattern]) -> Self {
+        Self { auto_approve: settings.auto_approve, allow }
     }
 
     /// What they say to `call`, proposed by `caller`.
@@ -44,6 +47,11 @@ impl Rules {
         }
         if caller.origin == Origin::Person {
             return Verdict::Allow("a person typed it".to_owned());
+        }
+        let target = call.target();
+        let covers = |pattern: &&Pattern| pattern.covers(&target.server, &target.name);
+        if let Some(pattern) = self.allow.iter().find(covers) {
+            return Verdict::Allow(format!("`{}` for this run", pattern.as_str()));
         }
         if !self.auto_approve {
             return Verdict::Ask(SWITCHED_OFF.to_owned());

@@ -76,6 +76,7 @@ fn places<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
 #[cfg(test)]
 mod tests {
     use super::StableOrder;
+    use crate::prompt::native::{Vendor, definitions};
     use crate::prompt::options::Options;
     use crate::prompt::views::{ShownServer, ShownTool};
     use crate::prompt::xml::section;
@@ -110,6 +111,30 @@ mod tests {
             vec![server("a", &["new"]), server("b", &["x"]), server("m", &["three", "two"])];
         order.arrange(&mut again);
         assert_eq!(shown(&again), ["b/x", "m/two", "m/three", "a/new"]);
+    }
+
+    #[test]
+    fn definitions_keep_their_prefix_too() {
+        let mut order = StableOrder::new();
+        let defined = |servers: &mut [ShownServer<'_>], order: &mut StableOrder| {
+            order.arrange(servers);
+            let all = definitions(servers, Vendor::Anthropic, &Options::default());
+            all.request_value().to_string()
+        };
+        let base = defined(&mut [server("mail", &["send"]), server("web", &["fetch"])], &mut order);
+        let mut grown = [
+            server("calendar", &["today"]),
+            server("mail", &["send"]),
+            server("web", &["search", "fetch"]),
+        ];
+        let more = defined(&mut grown, &mut order);
+        let open = base.strip_suffix(']').unwrap();
+        assert_eq!(
+            more.strip_prefix(open).map(|rest| rest.starts_with(",{")),
+            Some(true),
+            "{more}"
+        );
+        assert_eq!(more.matches("\"name\"").count(), 4);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::prompt::clean::visible;
 use crate::prompt::index_files::index_files;
 use crate::prompt::native::{Vendor, definitions};
 use crate::prompt::options::{CallForm, Options};
+use crate::prompt::order::StableOrder;
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::xml::section;
 
@@ -140,6 +141,39 @@ proptest! {
         paths.dedup();
         assert_eq!(paths.len(), files.len());
         assert!(paths.iter().all(|path| path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")));
+    }
+
+    #[test]
+    fn the_order_in_which_servers_and_tools_come_back_changes_no_byte(
+        drawn in tools(),
+        servers in collection::btree_set("[a-z]{1,4}", 1..6),
+        turned in 0_usize..6,
+    ) {
+        let names: Vec<String> = (0..drawn.len()).map(|number| format!("t{number}")).collect();
+        let mut all: Vec<ShownServer<'_>> = servers
+            .iter()
+            .flat_map(|server| shown(&drawn, &names, server))
+            .collect();
+        for server in &mut all {
+            // Two tools of one server never share a name.
+            server.tools.iter_mut().zip(&names).for_each(|(tool, name)| tool.name = name);
+        }
+        let mut order = StableOrder::new();
+        let options = Options::default();
+        let mut first = all.clone();
+        order.arrange(&mut first);
+        let remembered = order.clone();
+
+        let turned = turned % all.len();
+        all.rotate_left(turned);
+        for server in &mut all {
+            server.tools.reverse();
+        }
+        let mut fewer: Vec<_> = all.iter().skip(1).cloned().collect();
+        order.arrange(&mut fewer);
+        order.arrange(&mut all);
+        assert_eq!(section(&all, &options), section(&first, &options));
+        assert_eq!(order, remembered);
     }
 
     #[test]

@@ -14,13 +14,17 @@ use super::ledger::tests::{call_to, first_attempt};
 use super::{CallId, Durability, Filter, Ledger, Opened, Reader};
 use crate::outcome::{Outcome, OutcomeKind};
 
-const FILE: &str = "LEDGER_CRASH_FILE";
-const WORK: &str = "LEDGER_CRASH_WORK";
+pub(super) const FILE: &str = "LEDGER_CRASH_FILE";
+pub(super) const WORK: &str = "LEDGER_CRASH_WORK";
+const KILLED: &str = concat!(module_path!(), "::the_process_to_be_killed");
 
 /// Starts this test binary as the process to be killed.
-fn start(path: &Path, work: &str) -> (Child, BufReader<std::process::ChildStdout>) {
-    let name = concat!(module_path!(), "::the_process_to_be_killed");
-    let name = name.split_once("::").unwrap().1;
+pub(super) fn start(
+    test: &str,
+    path: &Path,
+    work: &str,
+) -> (Child, BufReader<std::process::ChildStdout>) {
+    let name = test.split_once("::").unwrap().1;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--ignored", "--nocapture"])
         .env(FILE, path)
@@ -34,13 +38,13 @@ fn start(path: &Path, work: &str) -> (Child, BufReader<std::process::ChildStdout
 }
 
 /// One line for the parent, at once, whatever the test harness does with the output.
-fn tell(line: &str) {
+pub(super) fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n>{line}.").unwrap();
     out.flush().unwrap();
 }
 
-fn heard(line: std::io::Result<String>) -> Option<String> {
+pub(super) fn heard(line: std::io::Result<String>) -> Option<String> {
     // A line without its full stop was cut off by the kill.
     line.ok()?.strip_prefix('>')?.strip_suffix('.').map(str::to_owned)
 }
@@ -117,7 +121,7 @@ async fn a_call_of_a_killed_process_ends_by_how_far_it_came() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.db");
-        let (mut child, output) = start(&path, stop_at);
+        let (mut child, output) = start(KILLED, &path, stop_at);
         let line = output.lines().find_map(heard).unwrap();
         let id: CallId = line.strip_prefix("at ").unwrap().parse().unwrap();
 
@@ -146,7 +150,7 @@ async fn a_call_of_a_killed_process_ends_by_how_far_it_came() {
 /// Lets a process work until it has promised enough, kills it, and gives what it promised.
 fn killed_after(path: &Path, enough: usize) -> BTreeMap<CallId, Promise> {
     let mut promised = BTreeMap::new();
-    let (mut child, output) = start(path, "load");
+    let (mut child, output) = start(KILLED, path, "load");
     let mut killed = false;
     for line in output.lines().filter_map(heard) {
         let (word, id) = line.split_once(' ').unwrap();

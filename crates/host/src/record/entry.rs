@@ -27,6 +27,8 @@ pub struct NewCall {
     pub target: Arc<str>,
     /// The JSON text of the arguments, as proposed.
     pub arguments: Bytes,
+    /// The caller's own name for the call, to find it again by.
+    pub reference: Option<Arc<str>>,
 }
 
 /// What policy said.
@@ -64,8 +66,12 @@ pub struct Record {
     pub created_at: Timestamp,
     /// How long it took from opening to closing.
     pub duration: Duration,
+    /// What policy said, and which rule or person; none if it was not asked.
+    pub verdict: Option<(VerdictWord, Arc<str>)>,
     /// Whether the outcome was committed when this was returned.
     pub recorded: bool,
+    /// The arguments that a person put in place of those that were proposed.
+    pub edited: Option<Bytes>,
 }
 
 /// What happened while the ledger was opened.
@@ -90,7 +96,9 @@ impl Record {
             outcome: error.outcome(),
             created_at: Timestamp::now(),
             duration: Duration::ZERO,
+            verdict: None,
             recorded: false,
+            edited: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
+use super::file_error::{FileError, hint_for};
 use crate::outcome::Outcome;
 
 /// Why the ledger could not be opened, written or read.
@@ -99,19 +100,11 @@ impl LedgerError {
     }
 
     pub(super) fn from_write(error: &rusqlite::Error) -> Self {
-        Self::unavailable(error.to_string(), hint_for(error))
-    }
-
-    pub(super) fn from_open(path: &std::path::Path, error: &rusqlite::Error) -> Self {
-        Self::Open { path: path.to_owned(), reason: error.to_string(), hint: hint_for(error) }
-    }
-
-    pub(super) fn from_folder(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::Open {
-            path: path.to_owned(),
-            reason: error.to_string(),
-            hint: "make the folder writable for this user, or use another state folder",
-        }
+        let hint = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => "free some space; calls are taken again by themselves",
+            _ => hint_for(error),
+        };
+        Self::unavailable(error.to_string(), hint)
     }
 
     pub(super) fn from_read(error: &rusqlite::Error) -> Self {
@@ -119,18 +112,12 @@ impl LedgerError {
     }
 }
 
-fn hint_for(error: &rusqlite::Error) -> &'static str {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => "free some space; calls are taken again by themselves",
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-            "make the file and its folder writable for this user"
+impl From<FileError> for LedgerError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Open { path, reason, hint } => Self::Open { path, reason, hint },
+            FileError::TooNew { path, found, known } => Self::TooNew { path, found, known },
+            FileError::Exposed { path } => Self::Exposed { path },
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "another program holds the file locked; close it"
-        }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            "start again: the damaged file is put aside and a new one is made"
-        }
-        _ => "look at the health of the disk, then start again",
     }
 }

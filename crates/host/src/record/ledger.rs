@@ -13,12 +13,14 @@ use tokio::sync::oneshot;
 use super::call_id::CallId;
 use super::entry::{NewCall, Opened};
 use super::error::LedgerError;
+use super::file::folder_of;
+use super::file_error::FileError;
 use super::group::{Change, Details, Message, NewRow, News};
 use super::ids::Ids;
 use super::open_call::OpenCall;
 use super::queue::Queue;
 use super::reader::{Filter, Full, Reader, Summary};
-use super::startup::{Started, folder_of, start};
+use super::startup::{Started, start};
 use super::status::Status;
 use super::writer::{Shared, Writer};
 
@@ -114,7 +116,7 @@ impl Ledger {
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || writer.run())
-            .map_err(|error| LedgerError::from_folder(path, &error))?;
+            .map_err(|error| FileError::from_folder(path, &error))?;
         Ok(Self(Arc::new(Mode::On(Live {
             shared,
             reader: Reader::at(path),
@@ -214,6 +216,32 @@ impl Ledger {
             Mode::On(live) => live.reader.show(id).await,
             Mode::Off(_) => Ok(None),
         }
+    }
+
+    /// Everything about the newest call that its caller named so.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.reader.by_reference(reference).await,
+            Mode::Off(_) => Ok(None),
+        }
+    }
+
+    /// The whole JSON text of a call's result; none if there is none or not all of it was kept.
+    ///
+    /// # Errors
+    /// If the file that holds it cannot be read.
+    pub async fn result_of(&self, full: &Full) -> Result<Option<Bytes>, LedgerError> {
+        let (Mode::On(live), Some(result)) = (&*self.0, full.result.clone()) else {
+            return Ok(None);
+        };
+        let results = Arc::clone(&live.results);
+        let whole = tokio::task::spawn_blocking(move || result.whole(&results)).await;
+        whole
+            .map_err(|error| LedgerError::Read(error.to_string()))?
+            .map_err(|error| LedgerError::Read(error.to_string()))
     }
 
     /// How many calls there are.

@@ -15,6 +15,7 @@ pub(crate) fn call_to(server: &str, target: &str) -> NewCall {
         kind: TargetKind::Tool,
         target: target.into(),
         arguments: Bytes::from_static(br#"{"path":"a.txt"}"#),
+        reference: None,
     }
 }
 
@@ -32,7 +33,8 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
     let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Power).unwrap();
     assert_eq!(ledger.opened(), Some(&Opened { created: true, ..Opened::default() }));
 
-    let open = ledger.open_call(call_to("files", "read")).await.unwrap();
+    let call = NewCall { reference: Some("s/1/1".into()), ..call_to("files", "read") };
+    let open = ledger.open_call(call).await.unwrap();
     open.resolved("d1g357");
     open.decided(VerdictWord::Ask, "rule `files/*`");
     let rewritten = Bytes::from_static(br#"{"path":"b.txt"}"#);
@@ -48,6 +50,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
     let outcome = ok(r#"{"content":[]}"#).with_reason("r").with_message("m").with_hint("h");
     let record = open.close(outcome.clone()).await;
     assert_eq!((record.recorded, &record.outcome), (true, &outcome));
+    assert_eq!(record.verdict, Some((VerdictWord::Ask, "rule `files/*`".into())));
 
     let id = record.id.unwrap();
     let full = ledger.show(id).await.unwrap().unwrap();
@@ -69,6 +72,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
     let expected = Full {
         summary,
         owner: full.owner.clone(),
+        reference: Some("s/1/1".to_owned()),
         definition_digest: Some("d1g357".to_owned()),
         arguments: Bytes::from_static(br#"{"path":"a.txt"}"#),
         sent_arguments: Some(rewritten),
@@ -149,12 +153,77 @@ async fn a_large_result_is_kept_as_its_ends_and_a_file() {
     let record = open.close(Outcome::ok(Bytes::from(text.clone()))).await;
     assert!(record.recorded);
     let full = ledger.show(record.id.unwrap()).await.unwrap().unwrap();
-    let Some(StoredResult::Cut { head, tail, total, file }) = full.result else {
+    assert_eq!(ledger.result_of(&full).await.unwrap(), Some(Bytes::from(text.clone())));
+    let Some(StoredResult::Cut { head, tail, total, file }) = full.result.clone() else {
         panic!("the result should be cut");
     };
     assert_eq!((head, tail), (Bytes::from("ä".repeat(10)), Bytes::from("ä".repeat(5))));
     assert_eq!((total, full.summary.result_bytes), (1000, Some(1000)));
-    assert_eq!(std::fs::read_to_string(file.unwrap()).unwrap(), text);
+    let file = file.unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+
+    std::fs::write(&file, "half").unwrap();
+    assert_eq!(ledger.result_of(&full).await.unwrap(), None, "a part is not the result");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(ledger.result_of(&full).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_result_is_found_again_after_its_folder_was_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    let options = LedgerOptions { result_limit: 30, ..LedgerOptions::default() };
+    let ledger = Ledger::open_with(&old.join("calls.db"), &options).unwrap();
+    for text in ["{}".to_owned(), "x".repeat(100)] {
+        let open = ledger.open_call(call_to("files", &text)).await.unwrap();
+        assert!(open.close(Outcome::ok(Bytes::from(text))).await.recorded);
+    }
+    ledger.stop().await;
+    std::fs::rename(&old, &new).unwrap();
+
+    let ledger = Ledger::open_with(&new.join("calls.db"), &options).unwrap();
+    for call in ledger.list(Filter::default()).await.unwrap() {
+        let full = ledger.show(call.id).await.unwrap().unwrap();
+        let whole = ledger.result_of(&full).await.unwrap();
+        assert_eq!(whole, Some(Bytes::from(call.target)));
+    }
+}
+
+#[tokio::test]
+async fn a_reference_finds_the_newest_call_of_that_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(&folder.path().join("calls.db"), Durability::Process).unwrap();
+    for (target, reference) in [
+        ("first", Some("s/1/1")),
+        ("other", Some("s/1/2")),
+        ("none", None),
+        ("again", Some("s/1/1")),
+    ] {
+        let reference = reference.map(Arc::from);
+        let open = ledger.open_call(NewCall { reference, ..call_to("files", target) }).await;
+        assert!(open.unwrap().close(ok("{}")).await.recorded);
+    }
+    for (reference, expected) in
+        [("s/1/1", Some("again")), ("s/1/2", Some("other")), ("s/1", None), ("", None)]
+    {
+        let found = ledger.by_reference(reference).await.unwrap();
+        let target = found.map(|full| full.summary.target);
+        assert_eq!(target.as_deref(), expected, "{reference}");
+    }
+    assert_eq!(Ledger::off().by_reference("s/1/1").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_record_of_a_call_tells_what_policy_said() {
+    let ledger = Ledger::off();
+    for verdict in [None, Some((VerdictWord::Allow, "rule")), Some((VerdictWord::Deny, "rule"))] {
+        let open = ledger.open_call(call_to("files", "t")).await.unwrap();
+        if let Some((word, by)) = verdict {
+            open.decided(word, by);
+        }
+        let expected = verdict.map(|(word, by)| (word, Arc::from(by)));
+        assert_eq!(open.close(ok("{}")).await.verdict, expected);
+    }
 }
 
 #[tokio::test]

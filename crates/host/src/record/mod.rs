@@ -1,12 +1,18 @@
-//! The durable trace of every call: what was asked, what was decided, what was sent, how it ended.
+//! The durable trace of every call, and the conversations that calls belong to.
 //!
 //! A call is opened, its intent is committed before the first byte leaves, and it is closed with
 //! exactly one outcome. One thread writes, many calls in one transaction; readers never wait for it.
 //! Several processes may share one file.
+//!
+//! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
+//! handle, `session_store` the tables, `session_find` tells which one a word means.
 
 mod call_id;
 mod entry;
 mod error;
+mod file;
+mod file_error;
+mod folder_text;
 mod group;
 mod ids;
 mod ledger;
@@ -16,6 +22,12 @@ mod queue;
 mod reader;
 mod results;
 mod schema;
+mod session;
+mod session_error;
+mod session_find;
+mod session_id;
+mod session_store;
+mod sessions;
 mod startup;
 mod statements;
 mod status;
@@ -28,8 +40,16 @@ pub use ledger::{Durability, Ledger, LedgerOptions};
 pub use open_call::OpenCall;
 pub use reader::{Filter, Full, Reader, Summary};
 pub use results::StoredResult;
+pub use session::{NewSession, SessionSummary, Step};
+pub use session_error::SessionError;
+pub use session_id::SessionId;
+pub use sessions::Sessions;
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod session_crash_tests;
+#[cfg(test)]
+mod session_trouble_tests;
 #[cfg(test)]
 mod trouble_tests;

@@ -97,7 +97,9 @@ impl OpenCall {
             outcome,
             created_at: self.created_at,
             duration: self.started.elapsed(),
+            verdict: self.details().verdict,
             recorded: false,
+            edited: None,
         };
         let Some(link) = self.link.take() else { return record };
         let (waiter, written) = oneshot::channel();

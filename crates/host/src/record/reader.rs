@@ -81,6 +81,8 @@ pub struct Full {
     pub summary: Summary,
     /// The process that made it.
     pub owner: String,
+    /// The caller's own name for it.
+    pub reference: Option<String>,
     /// The digest of the definition it was resolved to.
     pub definition_digest: Option<String>,
     /// The JSON text of the arguments, as proposed.
@@ -111,6 +113,9 @@ pub struct Full {
 const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
                          outcome, reason, duration_us, result_bytes";
 
+const BY_REFERENCE: &str =
+    "SELECT * FROM calls WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
+
 impl Reader {
     /// Reads the ledger at `path`.
     #[must_use]
@@ -133,6 +138,18 @@ impl Reader {
     pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
         self.query(move |connection| {
             connection.query_row("SELECT * FROM calls WHERE id = ?1", [id.get()], full).optional()
+        })
+        .await
+    }
+
+    /// Everything about the newest call that its caller named so.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
+        let reference = reference.to_owned();
+        self.query(move |connection| {
+            connection.query_row(BY_REFERENCE, [reference], full).optional()
         })
         .await
     }
@@ -224,6 +241,7 @@ fn full(row: &Row<'_>) -> rusqlite::Result<Full> {
     Ok(Full {
         summary: summary(row)?,
         owner: row.get("owner")?,
+        reference: row.get("reference")?,
         definition_digest: row.get("definition_digest")?,
         arguments: bytes(row, "arguments")?.unwrap_or_default(),
         sent_arguments: bytes(row, "sent_arguments")?,
@@ -266,18 +284,18 @@ fn word<T>(
     }
 }
 
-fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
     let Some(micros) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
     Timestamp::from_microsecond(micros)
         .map(Some)
         .map_err(|error| unreadable(format!("`{column}`: {error}")))
 }
 
-fn size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
+pub(super) fn size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
 }
 
-fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
+pub(super) fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
     match row.get_ref(column)? {
         ValueRef::Null => Ok(None),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(Bytes::copy_from_slice(bytes))),
@@ -285,6 +303,6 @@ fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
     }
 }
 
-fn unreadable(reason: String) -> rusqlite::Error {
+pub(super) fn unreadable(reason: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
 }

@@ -1,6 +1,6 @@
 //! Results as they are kept: whole up to a limit, beyond it the two ends and a file.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -37,6 +37,26 @@ impl StoredResult {
         }
     }
 
+    /// The whole text, from its file if it has one; none if not all of it is there.
+    pub(super) fn whole(self, folder: &Path) -> io::Result<Option<Bytes>> {
+        let (file, total) = match self {
+            Self::Whole(text) => return Ok(Some(text)),
+            Self::Cut { file: None, .. } => return Ok(None),
+            Self::Cut { file: Some(file), total, .. } => (file, total),
+        };
+        // The state folder may have been moved since.
+        let moved = file.file_name().map(|name| folder.join(name));
+        for place in [Some(file), moved].into_iter().flatten() {
+            match std::fs::read(place) {
+                // A file that a loss of power cut short is not the result.
+                Ok(text) if text.len() as u64 == total => return Ok(Some(text.into())),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Writes the whole text to a file of its own and keeps the two ends.
     ///
     /// If the file cannot be written the ends are kept all the same: a call that ran needs its
@@ -67,7 +87,7 @@ fn write_file(
     folder: &Path,
     id: CallId,
     durability: Durability,
-) -> std::io::Result<PathBuf> {
+) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix(&format!("call-{id}-"))

@@ -5,14 +5,21 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::error::LedgerError;
+use super::file_error::FileError;
 use super::ledger::{Durability, LedgerOptions};
 
-/// Marks the file as ours, so that another program's database is never touched: `SWBD`.
-const APPLICATION: i64 = 0x5357_4244;
+/// What a file of one kind holds.
+#[derive(Debug)]
+pub(super) struct Schema {
+    /// Marks the file as ours, so that another program's database is never touched.
+    pub(super) application: i64,
+    /// What brings a file from one format to the next; their number is the newest format.
+    pub(super) migrations: &'static [&'static str],
+}
 
-/// What brings a file from one format to the next; the number of steps is the newest format.
-const MIGRATIONS: [&str; 1] = [FORMAT_1];
+/// The tables of the ledger; the mark reads `SWBD`.
+pub(super) const LEDGER: Schema =
+    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2] };
 
 // Large values come last, so that reading the short ones does not walk through them.
 const FORMAT_1: &str = "
@@ -53,6 +60,11 @@ const FORMAT_1: &str = "
     INSERT INTO counters (name, value) VALUES ('next_id', 1), ('probe', 0);
 ";
 
+const FORMAT_2: &str = "
+    ALTER TABLE calls ADD COLUMN reference TEXT;
+    CREATE INDEX calls_by_reference ON calls (reference, created_at) WHERE reference IS NOT NULL;
+";
+
 /// Opens the file for writing, in the mode that lets readers and other processes in.
 pub(super) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -85,39 +97,82 @@ pub(super) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Brings the file to the newest format.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), LedgerError> {
-    let failed = |error: rusqlite::Error| LedgerError::from_open(path, &error);
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    schema: &Schema,
+) -> Result<(), FileError> {
+    let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
+    let known = i64::try_from(schema.migrations.len()).unwrap_or(i64::MAX);
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let found = number(&transaction, "PRAGMA user_version").map_err(failed)?;
     if found > known {
-        return Err(LedgerError::TooNew { path: path.to_owned(), found, known });
+        return Err(FileError::TooNew { path: path.to_owned(), found, known });
     }
-    if !is_ours(&transaction, found).map_err(failed)? {
-        return Err(LedgerError::Open {
+    if !is_ours(&transaction, schema, found).map_err(failed)? {
+        return Err(FileError::Open {
             path: path.to_owned(),
             reason: "it is the database of another program".to_owned(),
             hint: "use another state folder",
         });
     }
-    for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+    for step in schema.migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(step).map_err(failed)?;
     }
     if found < known {
-        transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+        transaction.pragma_update(None, "application_id", schema.application).map_err(failed)?;
         transaction.pragma_update(None, "user_version", known).map_err(failed)?;
     }
     transaction.commit().map_err(failed)
 }
 
-fn is_ours(transaction: &Transaction<'_>, format: i64) -> rusqlite::Result<bool> {
+fn is_ours(transaction: &Transaction<'_>, schema: &Schema, format: i64) -> rusqlite::Result<bool> {
     if format > 0 {
-        return Ok(number(transaction, "PRAGMA application_id")? == APPLICATION);
+        return Ok(number(transaction, "PRAGMA application_id")? == schema.application);
     }
     Ok(number(transaction, "SELECT count(*) FROM sqlite_schema")? == 0)
 }
 
 fn number(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
     connection.query_row(query, [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CallId, Ledger};
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_of_the_first_format_is_brought_up_to_date_and_keeps_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(FORMAT_1).unwrap();
+        old.execute_batch(
+            "INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
+                 outcome, arguments)
+             VALUES (7, 'gone', 5, 'cli', 'me', 'files', 'tool', 'read', 'ok', '{}');
+             UPDATE counters SET value = 8 WHERE name = 'next_id';",
+        )
+        .unwrap();
+        old.pragma_update(None, "application_id", LEDGER.application).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.close().unwrap();
+
+        for _ in 0..2 {
+            let ledger = Ledger::open(&path, Durability::Process).unwrap();
+            let full = ledger.show(CallId(7)).await.unwrap().unwrap();
+            assert_eq!((full.summary.target.as_str(), full.reference), ("read", None));
+            ledger.stop().await;
+        }
+        let connection = connect_to_read(&path).unwrap();
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 2);
+        let plan: String = connection
+            .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
+                row.get("detail")
+            })
+            .unwrap();
+        assert!(plan.contains("calls_by_reference"), "{plan}");
+    }
 }

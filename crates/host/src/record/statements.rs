@@ -12,9 +12,9 @@ const INSERT: &str = "
     INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
         definition_digest, verdict, verdict_by, intent_at, instance, attempts, fallback,
         outcome, reason, message, hint, finished_at, duration_us,
-        result_bytes, result_head, result_file, arguments, sent_arguments, result)
+        result_bytes, result_head, result_file, arguments, sent_arguments, result, reference)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-        ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
+        ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
 
 const INTENT: &str = "
     UPDATE calls SET definition_digest = :digest, verdict = :verdict, verdict_by = :verdict_by,
@@ -79,7 +79,7 @@ fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Resul
     let outcome = close.as_ref().map(|close| &close.outcome);
     let stored = Stored::of(close.as_ref());
     let mut statement = connection.prepare_cached(INSERT)?;
-    let values: [&dyn ToSql; 27] = [
+    let values: [&dyn ToSql; 28] = [
         &row.id.get(),
         &owner,
         &row.created_at,
@@ -107,6 +107,7 @@ fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Resul
         &JsonText(&call.arguments),
         &leaving.and_then(|intent| intent.arguments.as_ref()).map(JsonText),
         &stored.blob.as_deref(),
+        &call.reference.as_deref(),
     ];
     statement.execute(values.as_slice()).map(drop)
 }
@@ -205,7 +206,7 @@ impl<'a> Stored<'a> {
 }
 
 /// JSON bytes kept as text, so that other tools can read the column.
-struct JsonText<'a>(&'a Bytes);
+pub(super) struct JsonText<'a>(pub(super) &'a Bytes);
 
 impl ToSql for JsonText<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

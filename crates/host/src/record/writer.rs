@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ffi};
 
 use super::error::LedgerError;
+use super::file::{is_damage, suspect};
 use super::group::Group;
 use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
 use super::owners::Owner;
 use super::queue::{Queue, Taken};
-use super::startup::{is_damage, suspect};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
 

@@ -39,20 +39,61 @@ impl Events {
     /// When the connection breaks or an event is too long.
     pub async fn next(&mut self) -> Result<Option<Event>, RequestError> {
         loop {
-            if let Some(event) = self.parser.next() {
+            if let Some(event) = self.ready()? {
                 return Ok(Some(event));
             }
-            if self.parser.pending_bytes() > self.limit_bytes {
-                let limit = self.limit_bytes;
-                return Err(RequestError::Unknown(format!(
-                    "the server sent an event of more than {limit} bytes"
-                )));
+            let chunk = self.response.chunk().await;
+            if !self.take(chunk)? {
+                return Ok(None);
             }
-            match self.response.chunk().await {
-                Ok(Some(chunk)) => self.parser.push(chunk),
-                Ok(None) => return Ok(None),
-                Err(error) => return Err(failure(&error)),
+        }
+    }
+
+    /// The same, unless nothing at all comes for so long. Comments that keep a stream alive count.
+    ///
+    /// # Errors
+    /// When nothing came.
+    pub async fn next_within(
+        &mut self,
+        silence: Duration,
+    ) -> Result<Result<Option<Event>, RequestError>, tokio::time::error::Elapsed> {
+        loop {
+            match self.ready() {
+                Ok(None) => {}
+                ready => return Ok(ready),
             }
+            let chunk = tokio::time::timeout(silence, self.response.chunk()).await?;
+            match self.take(chunk) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Ok(None)),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    /// An event that has come already.
+    fn ready(&mut self) -> Result<Option<Event>, RequestError> {
+        if let Some(event) = self.parser.next() {
+            return Ok(Some(event));
+        }
+        let limit = self.limit_bytes;
+        if self.parser.pending_bytes() > limit {
+            return Err(RequestError::Unknown(format!(
+                "the server sent an event of more than {limit} bytes"
+            )));
+        }
+        Ok(None)
+    }
+
+    /// Takes a chunk in; false at the end.
+    fn take(&mut self, chunk: reqwest::Result<Option<Bytes>>) -> Result<bool, RequestError> {
+        match chunk {
+            Ok(Some(chunk)) => {
+                self.parser.push(chunk);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(error) => Err(failure(&error)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! MCP servers for tests: `switchboard-testkit <echo|flaky|hostile> [--flag value]...`.
+//! MCP and model servers for tests: `switchboard-testkit <kind> [--flag value]...`.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -12,6 +12,7 @@ mod faults;
 mod http;
 mod journal;
 mod message;
+mod model;
 mod options;
 mod server;
 mod stdio;
@@ -27,6 +28,11 @@ async fn main() {
     if arguments.iter().any(|argument| argument == "--help") {
         options::print_usage();
         return;
+    }
+    if let Some((kind, rest)) = arguments.split_first()
+        && kind == "model"
+    {
+        return model::serve(rest).await;
     }
     let options = Options::parse(&arguments);
     let transport = options.transport;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::faults::{FAULTS, Fault};
 
 const USAGE: &str = "\
-switchboard-testkit <echo|flaky|hostile> [--flag value]...
+switchboard-testkit <echo|flaky|hostile|weather|github|model> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -20,6 +20,14 @@ switchboard-testkit <echo|flaky|hostile> [--flag value]...
   --no-get-stream               405 for GET
   --sse-answers                 answers over HTTP are event streams
   --until-stdin-closes          an HTTP server ends with its parent
+github:
+  --store FILE                  the issues that were created, one JSON object per line
+model:
+  --vendor openai|anthropic|gemini
+  --script FILE                 what the model says, turn by turn
+  --journal FILE                every request, one JSON object per line
+  --key KEY                     refuses requests with another key or none
+  --port N --until-stdin-closes
 hostile:
   --only PART,PART              a part of it (all parts)
 flaky:
@@ -59,12 +67,18 @@ const VALUES: &[&str] = &[
     "to",
     "hops",
     "token",
+    "store",
+    "vendor",
+    "script",
+    "key",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Echo,
     Hostile,
+    Weather,
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +95,20 @@ pub(crate) enum Transport {
     Sse,
 }
 
-/// Everything the command line says.
+/// How long an HTTP server goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    UntilKilled,
+    UntilInputEnds,
+}
+
+impl Life {
+    pub(crate) fn of(flags: &Flags) -> Self {
+        if flags.has("until-stdin-closes") { Self::UntilInputEnds } else { Self::UntilKilled }
+    }
+}
+
+/// Everything the command line of an MCP server says.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) kind: Kind,
@@ -96,7 +123,8 @@ pub(crate) struct Options {
     pub(crate) trace: Option<PathBuf>,
     pub(crate) get_stream: bool,
     pub(crate) sse_answers: bool,
-    pub(crate) until_stdin_closes: bool,
+    pub(crate) life: Life,
+    pub(crate) store: Option<PathBuf>,
     pub(crate) only: Vec<String>,
     pub(crate) fault: Option<Fault>,
 }
@@ -108,6 +136,8 @@ impl Options {
         let (kind, fault) = match kind.as_str() {
             "echo" => (Kind::Echo, None),
             "hostile" => (Kind::Hostile, None),
+            "weather" => (Kind::Weather, None),
+            "github" => (Kind::Github, None),
             "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
             other => panic!("unknown kind `{other}`\n{USAGE}"),
         };
@@ -141,7 +171,8 @@ impl Options {
             trace: flags.text("trace").map(PathBuf::from),
             get_stream: !flags.has("no-get-stream"),
             sse_answers: flags.has("sse-answers"),
-            until_stdin_closes: flags.has("until-stdin-closes"),
+            life: Life::of(&flags),
+            store: flags.text("store").map(PathBuf::from),
             only: flags
                 .text("only")
                 .map(|parts| parts.split(',').map(str::to_owned).collect())
@@ -155,7 +186,7 @@ impl Options {
 pub(crate) struct Flags(HashMap<String, String>);
 
 impl Flags {
-    fn read(arguments: &[String]) -> Self {
+    pub(crate) fn read(arguments: &[String]) -> Self {
         let mut flags = HashMap::new();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::http::Method;
 
+use super::raw::Site;
 use super::reply::{Asked, Reply};
 use super::{door, get, post, two_endpoints};
 use crate::conversation::Conversation;
@@ -99,6 +101,17 @@ impl Endpoint {
     fn delete(&self, asked: &Asked) -> Reply {
         let ended = asked.header("mcp-session-id").is_some_and(|id| self.end_session(id));
         Reply::empty(if ended { 204 } else { 404 })
+    }
+}
+
+impl Site for Endpoint {
+    async fn answer(self: Arc<Self>, asked: Asked) -> Reply {
+        self.handle(asked).await
+    }
+
+    fn idle_close(&self) -> Option<Duration> {
+        let fault = self.server.fault().filter(|fault| fault.name == "idle-close")?;
+        Some(fault.pause(0))
     }
 }
 

@@ -12,4 +12,6 @@ mod serve;
 mod steady;
 mod two_endpoints;
 
-pub(crate) use serve::serve;
+pub(crate) use raw::{Site, serve as serve_raw};
+pub(crate) use reply::{Asked, Reply};
+pub(crate) use serve::{listen, serve};

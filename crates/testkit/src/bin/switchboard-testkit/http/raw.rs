@@ -8,28 +8,34 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-use super::endpoint::Endpoint;
 use super::raw_request;
-use super::reply::{Body, Reply};
+use super::reply::{Asked, Body, Reply};
 use crate::emission::Step;
 
-pub(crate) async fn serve(listener: TcpListener, endpoint: Arc<Endpoint>) {
-    loop {
-        let (stream, _) = listener.accept().await.expect("a loopback listener goes on accepting");
-        let _ = stream.set_nodelay(true);
-        tokio::spawn(connection(stream, Arc::clone(&endpoint)));
+/// What answers the requests that reach one listener.
+pub(crate) trait Site: Send + Sync + 'static {
+    fn answer(self: Arc<Self>, asked: Asked) -> impl Future<Output = Reply> + Send;
+
+    /// How long after a reply the connection is closed, where that is wanted.
+    fn idle_close(&self) -> Option<Duration> {
+        None
     }
 }
 
-async fn connection(mut stream: TcpStream, endpoint: Arc<Endpoint>) {
-    let idle_close = endpoint
-        .server
-        .fault()
-        .filter(|fault| fault.name == "idle-close")
-        .map(|fault| fault.pause(0));
+pub(crate) async fn serve<S: Site>(listener: TcpListener, site: Arc<S>) {
+    loop {
+        let (stream, _) = listener.accept().await.expect("a loopback listener goes on accepting");
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(connection(stream, Arc::clone(&site)));
+    }
+}
+
+async fn connection<S: Site>(mut stream: TcpStream, site: Arc<S>) {
+    let idle_close = site.idle_close();
     let mut buffer = Vec::new();
     while let Some(asked) = raw_request::next(&mut stream, &mut buffer).await {
-        let Some(reply) = unless_gone(&stream, endpoint.handle(asked)).await else { return };
+        let answer = Arc::clone(&site).answer(asked);
+        let Some(reply) = unless_gone(&stream, answer).await else { return };
         if !matches!(write(&mut stream, reply).await, Ok(true)) {
             return;
         }

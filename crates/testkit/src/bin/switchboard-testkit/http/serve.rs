@@ -7,22 +7,13 @@ use tokio::net::TcpListener;
 
 use super::endpoint::Endpoint;
 use super::{raw, steady};
-use crate::options::Transport;
+use crate::options::{Life, Transport};
 use crate::server::Server;
 
 pub(crate) async fn serve(server: Arc<Server>) {
     let options = &server.options;
-    let listener = TcpListener::bind(("127.0.0.1", options.port)).await;
-    let listener = listener.unwrap_or_else(|cause| panic!("port {}: {cause}", options.port));
-    let address = listener.local_addr().expect("a bound listener has an address");
-    let path = if options.transport == Transport::Sse { "sse" } else { "mcp" };
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "listening http://{address}/{path}").expect("standard output is open");
-    stdout.flush().expect("standard output is open");
-    drop(stdout);
-    if options.until_stdin_closes {
-        std::thread::spawn(end_with_input);
-    }
+    let path = if options.transport == Transport::Sse { "/sse" } else { "/mcp" };
+    let listener = listen(options.port, path, options.life).await;
     // Only a hand-written stack can write the bytes that faults want.
     let flaky = server.fault().is_some();
     let endpoint = Arc::new(Endpoint::new(server));
@@ -31,6 +22,24 @@ pub(crate) async fn serve(server: Arc<Server>) {
     } else {
         steady::serve(listener, endpoint).await;
     }
+}
+
+/// Takes a loopback port and says on standard output where it is.
+pub(crate) async fn listen(port: u16, path: &str, life: Life) -> TcpListener {
+    let listener = TcpListener::bind(("127.0.0.1", port)).await;
+    let listener = listener.unwrap_or_else(|cause| panic!("port {port}: {cause}"));
+    let address = listener.local_addr().expect("a bound listener has an address");
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "listening http://{address}{path}").expect("standard output is open");
+    stdout.flush().expect("standard output is open");
+    drop(stdout);
+    match life {
+        Life::UntilKilled => {}
+        Life::UntilInputEnds => {
+            std::thread::spawn(end_with_input);
+        }
+    }
+    listener
 }
 
 #[expect(clippy::exit, reason = "whoever started this server is gone")]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::speech::{self, Speech};
-use super::{Exchange, hostile, listen, offers, pages, run, tools};
+use super::{Exchange, examples, hostile, listen, offers, pages, run, tools};
 use crate::message::{Answer, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND};
 use crate::options::Kind;
 
@@ -17,7 +17,10 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Answer {
         Err(refusal) => return refusal,
     };
     match result(exchange, incoming, &spoken).await {
-        Answer::Result(result) => Answer::Result(speech::stamp(&spoken, &incoming.method, result)),
+        Answer::Result(result) => {
+            let kind = exchange.server.options.kind;
+            Answer::Result(speech::stamp(&spoken, kind, &incoming.method, result))
+        }
         other => other,
     }
 }
@@ -26,12 +29,16 @@ async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> An
     let server = &exchange.server;
     let legacy = matches!(spoken, Speech::Legacy(_));
     match incoming.method.as_str() {
-        "server/discover" if !legacy => Answer::Result(speech::discover()),
+        "server/discover" if !legacy => Answer::Result(speech::discover(server.options.kind)),
         "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
         "ping" | "logging/setLevel" if legacy => Answer::Result(json!({})),
         "tools/list" if server.options.kind == Kind::Hostile => hostile::list(server, incoming),
         "tools/list" => list(exchange, incoming, "tools", tools::definitions(server, spoken)),
         "tools/call" => run::call(exchange, incoming, spoken).await,
+        // The rest belongs to servers that offer more than tools.
+        _ if examples::offer(server.options.kind).is_some() => {
+            Answer::refuse(METHOD_NOT_FOUND, "Method not found")
+        }
         "resources/list" => list(exchange, incoming, "resources", offers::resources()),
         "resources/templates/list" => {
             list(exchange, incoming, "resourceTemplates", offers::templates())

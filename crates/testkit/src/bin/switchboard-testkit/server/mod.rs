@@ -5,6 +5,7 @@ mod ask;
 mod batch;
 mod content;
 mod dispatch;
+mod examples;
 mod hostile;
 mod listen;
 mod offers;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Exchange, ask, content, hostile};
+use super::{Exchange, ask, content, examples, hostile};
 use crate::journal;
 use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
 use crate::options::Kind;
@@ -18,10 +18,16 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
     if exchange.server.options.kind == Kind::Hostile {
         return hostile::call(name);
     }
-    if name == "ask" {
+    let example = examples::offer(exchange.server.options.kind).is_some();
+    if name == "ask" && !example {
         return Answer::Result(ask::ask(exchange, incoming, spoken).await);
     }
-    match run(exchange, name, incoming, spoken).await {
+    let result = if example {
+        examples::run(&exchange.server, name, incoming.arguments())
+    } else {
+        run(exchange, name, incoming, spoken).await
+    };
+    match result {
         Some(Ok(result)) => Answer::Result(result),
         // Arguments that do not fit are a result the model can read, not a protocol error.
         Some(Err(missing)) => {

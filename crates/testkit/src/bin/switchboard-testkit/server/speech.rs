@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Exchange;
+use super::{Exchange, examples};
 use crate::message::{
     Answer, INVALID_PARAMS, INVALID_REQUEST, Incoming, LEGACY, META_CAPABILITIES, META_SERVER,
     METHOD_NOT_FOUND, MODERN,
 };
-use crate::options::Era;
+use crate::options::{Era, Kind};
 
 /// The era of one request, with the revision agreed on in the legacy one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,31 +76,37 @@ pub(crate) fn initialize(exchange: &Exchange, incoming: &Incoming) -> Answer {
     exchange.conversation.agree(revision);
     Answer::Result(json!({
         "protocolVersion": revision,
-        "capabilities": {
+        "capabilities": capabilities(options.kind, &json!({
             "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "logging": {},
             "completions": {},
-        },
-        "serverInfo": identity(),
+        })),
+        "serverInfo": identity(options.kind),
         "instructions": "A fixture for tests.",
     }))
 }
 
-pub(crate) fn discover() -> Value {
+pub(crate) fn discover(kind: Kind) -> Value {
     json!({
         "supportedVersions": [MODERN],
-        "capabilities": {
+        "capabilities": capabilities(kind, &json!({
             "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "completions": {},
-        },
+        })),
         "instructions": "A fixture for tests.",
     })
 }
 
-fn identity() -> Value {
-    json!({"name": "switchboard-testkit", "version": env!("CARGO_PKG_VERSION")})
+/// The servers of examples have nothing but tools.
+fn capabilities(kind: Kind, usual: &Value) -> Value {
+    examples::offer(kind).map_or_else(|| usual.clone(), |_| json!({"tools": {}}))
+}
+
+fn identity(kind: Kind) -> Value {
+    let name = examples::offer(kind).map_or("switchboard-testkit", |(name, _)| name);
+    json!({"name": name, "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// Adds what the modern era wants on every result.
-pub(crate) fn stamp(speech: &Speech, method: &str, mut result: Value) -> Value {
+pub(crate) fn stamp(speech: &Speech, kind: Kind, method: &str, mut result: Value) -> Value {
     if *speech != Speech::Modern {
         return result;
     }
@@ -108,7 +114,7 @@ pub(crate) fn stamp(speech: &Speech, method: &str, mut result: Value) -> Value {
     object.entry("resultType").or_insert_with(|| json!("complete"));
     let meta = object.entry("_meta").or_insert_with(|| json!({}));
     if let Some(meta) = meta.as_object_mut() {
-        meta.entry(META_SERVER).or_insert_with(identity);
+        meta.entry(META_SERVER).or_insert_with(|| identity(kind));
     }
     let cacheable =
         method == "server/discover" || method == "resources/read" || method.ends_with("/list");

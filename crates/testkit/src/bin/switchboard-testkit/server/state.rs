@@ -1,8 +1,9 @@
 //! The state of one fixture process and what a message is handled with.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::conversation::Conversation;
@@ -19,10 +20,16 @@ pub(crate) struct Server {
     changed: broadcast::Sender<()>,
     grown: AtomicUsize,
     lists: AtomicUsize,
+    store: Journal,
+    /// How many issues there are.
+    issues: Mutex<usize>,
 }
 
 impl Server {
     pub(crate) fn new(options: Options) -> Self {
+        let kept = options.store.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+        let kept = kept.map_or(0, |text| text.lines().count());
+        let store = Journal::open(options.store.as_deref());
         Self {
             journal: Journal::open(options.journal.as_deref()),
             trace: Journal::open(options.trace.as_deref()),
@@ -30,6 +37,8 @@ impl Server {
             changed: broadcast::channel(64).0,
             grown: AtomicUsize::new(0),
             lists: AtomicUsize::new(0),
+            store,
+            issues: Mutex::new(kept),
         }
     }
 
@@ -46,6 +55,14 @@ impl Server {
         let grown = self.grown.fetch_add(1, Ordering::SeqCst) + 1;
         let _ = self.changed.send(());
         grown
+    }
+
+    /// Keeps an issue and gives its number.
+    pub(crate) fn keep_issue(&self, issue: impl FnOnce(usize) -> Value) -> usize {
+        let mut issues = self.issues.lock().expect("no fixture code panics while it holds a lock");
+        *issues += 1;
+        self.store.line(&issue(*issues).to_string());
+        *issues
     }
 
     pub(crate) fn grown(&self) -> usize {

@@ -2,11 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::Server;
 use super::speech::Speech;
+use super::{Server, examples};
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
 pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
+    if let Some((_, tools)) = examples::offer(server.options.kind) {
+        return tools;
+    }
     let mut tools = vec![
         tool("echo", "Answers with the text.", &json!({"text": {"type": "string"}}), &["text"]),
         add(spoken),

@@ -1,0 +1,86 @@
+//! Words that stand for the beginning of a conversation, when it no longer fits.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use switchboard_host::format::shorten;
+use switchboard_host::model::{Message, Request};
+use switchboard_host::record::SessionId;
+use tokio::sync::mpsc;
+
+use crate::conversation::Parts;
+use crate::request::transcript;
+use crate::system::SUMMARISE;
+
+/// The model may take so long for a summary.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Keeps the whole text under `handle`, and finds words that stand for it: the model's, or the
+/// first words of each message if the model cannot be asked.
+pub(crate) async fn summary(
+    parts: &Parts,
+    session: &SessionId,
+    handle: &str,
+    messages: &[Message],
+) -> String {
+    let whole = transcript(messages);
+    if parts.sessions.keep_text(session, handle, &whole).await.is_err() {
+        // Nothing is lost: the steps themselves are kept. Only the model cannot read it again.
+        return beginnings(messages);
+    }
+    match by_model(parts, &whole).await {
+        Some(summary) => summary,
+        None => beginnings(messages),
+    }
+}
+
+async fn by_model(parts: &Parts, whole: &str) -> Option<String> {
+    // Four bytes make about a token, and half of the window is left for what is written.
+    let room = parts.model.about().window * 2;
+    let text = shorten(whole, room).map_or_else(|| whole.to_owned(), |cut| cut.with_notice(None));
+    let request = Request {
+        system: SUMMARISE.to_owned(),
+        messages: vec![Message::User { text, images: Vec::new() }],
+        tools: Value::Null,
+    };
+    let (sender, _nobody) = mpsc::channel(1);
+    let answer = tokio::time::timeout(LIMIT, parts.model.answer(&request, &sender)).await;
+    let text = answer.ok()?.ok()?.text;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The first words of each message, the newest first in line where there is not room for all.
+fn beginnings(messages: &[Message]) -> String {
+    const EACH: usize = 200;
+    const ALL: usize = 6_000;
+    let mut lines = Vec::new();
+    let mut room = ALL;
+    for message in messages.iter().rev() {
+        let text = transcript(std::slice::from_ref(message)).replace('\n', " ");
+        let line: String = text.chars().take(EACH).collect();
+        if line.len() > room {
+            break;
+        }
+        room -= line.len();
+        lines.push(format!("- {line}"));
+    }
+    lines.reverse();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_model_the_first_words_of_each_message_stand_for_it() {
+        let user = |text: String| Message::User { text, images: Vec::new() };
+        let short = [user("one".to_owned()), user("x".repeat(500))];
+        let lines = beginnings(&short);
+        assert_eq!(lines, format!("- User: one \n- User: {}", "x".repeat(194)));
+        let many: Vec<Message> =
+            (0..100).map(|number| user(format!("{number} {}", "y".repeat(500)))).collect();
+        let lines = beginnings(&many);
+        assert!(lines.len() < 7_000 && lines.contains("- User: 99 y") && !lines.contains(" 0 y"));
+    }
+}

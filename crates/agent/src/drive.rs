@@ -1,0 +1,336 @@
+//! Drives a conversation: keeps each input, steps, and brings about what is to be done.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use switchboard_host::model::ModelError;
+use switchboard_host::prompt::StableOrder;
+use switchboard_host::record::SessionId;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::{Command, Parts, limits};
+use crate::event::Event;
+use crate::hear::{self, Heard};
+use crate::journal;
+use crate::notices::Notices;
+use crate::offer::Offer;
+use crate::request::request;
+use crate::run::{Runner, Since};
+use crate::turn::{
+    Decision, Effect, Entry, Failure, Input, Interruption, Phase, State, TurnEnd, What, replay,
+    replayed, step,
+};
+
+/// Something under way; its end is an input, unless it was given up.
+type Work = Pin<Box<dyn Future<Output = Option<Input>> + Send>>;
+
+/// The task of one conversation.
+pub(crate) struct Driver {
+    parts: Parts,
+    session: SessionId,
+    entries: Vec<Entry>,
+    state: State,
+    events: mpsc::Sender<Event>,
+    order: StableOrder,
+    offer: Option<Arc<Offer>>,
+    notices: Notices,
+    under_way: FuturesUnordered<Work>,
+    stop: CancellationToken,
+    heard: Heard,
+    /// Whether what is brought about next may have been begun by a process that died.
+    since: Since,
+}
+
+/// The conversation cannot be kept, so it cannot go on.
+struct NotKept;
+
+impl Driver {
+    pub(crate) fn new(
+        parts: Parts,
+        session: SessionId,
+        entries: Vec<Entry>,
+        events: mpsc::Sender<Event>,
+    ) -> Self {
+        let notices = Notices::watch(&parts.host, events.clone());
+        Self {
+            state: replay(entries.clone()),
+            parts,
+            session,
+            entries,
+            events,
+            order: StableOrder::new(),
+            offer: None,
+            notices,
+            under_way: FuturesUnordered::new(),
+            stop: CancellationToken::new(),
+            heard: Heard::default(),
+            since: Since::Now,
+        }
+    }
+
+    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        if self.begin().await.is_err() {
+            return;
+        }
+        loop {
+            let kept = tokio::select! {
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command).await,
+                    None => break,
+                },
+                Some(input) = self.under_way.next(), if !self.under_way.is_empty() => match input {
+                    Some(input) => self.happened(input).await,
+                    None => Ok(()),
+                },
+            };
+            if kept.is_err() {
+                break;
+            }
+        }
+        self.finish().await;
+    }
+
+    async fn begin(&mut self) -> Result<(), NotKept> {
+        let steps = self.state.number;
+        let model = self.parts.model.about().profile.clone();
+        self.tell(Event::Session { session: self.session.to_string(), model, steps }).await;
+        let limits = limits(&self.parts.settings, self.parts.model.as_ref());
+        let pending = self.state.pending();
+        if self.entries.is_empty() || self.state.limits != limits {
+            self.happened(Input::Began { limits }).await?;
+        }
+        self.since = Since::AnotherProcess;
+        for effect in pending {
+            self.bring_about(effect).await?;
+        }
+        self.since = Since::Now;
+        Ok(())
+    }
+
+    async fn command(&mut self, command: Command) -> Result<(), NotKept> {
+        match command {
+            Command::Say(text, images) => {
+                if self.entries.iter().all(|entry| !matches!(entry.input, Input::Said { .. })) {
+                    // Only for lists; the conversation does not depend on it.
+                    let words: String = text.chars().take(80).collect();
+                    self.parts.sessions.set_opening(&self.session, &words).await.ok();
+                }
+                self.happened(Input::Said { text, images }).await
+            }
+            Command::Decide(decision) => self.decide(decision).await,
+            Command::Cancel => {
+                let heard = match self.state.phase {
+                    Phase::Thinking => self.heard.text(),
+                    _ => String::new(),
+                };
+                self.happened(Input::Cancelled(Interruption { heard })).await
+            }
+            Command::Retry => {
+                self.happened(Input::Retried).await?;
+                if self.state.is_idle() {
+                    self.warn("there is nothing to ask again", None).await;
+                    self.end(TurnEnd::Done).await;
+                }
+                Ok(())
+            }
+            Command::Undo => self.undo().await,
+            Command::Use(model) => {
+                let limits = limits(&self.parts.settings, model.as_ref());
+                let profile = model.about().profile.clone();
+                self.parts.model = model;
+                self.parts.sessions.set_model(&self.session, &profile).await.ok();
+                self.happened(Input::Began { limits }).await
+            }
+        }
+    }
+
+    async fn decide(&mut self, decision: Decision) -> Result<(), NotKept> {
+        if matches!(self.state.phase, Phase::Asking(_)) {
+            return self.happened(Input::Decided { decision }).await;
+        }
+        Ok(())
+    }
+
+    async fn undo(&mut self) -> Result<(), NotKept> {
+        let counting = replayed(self.entries.clone());
+        let said = |entry: &&Entry| matches!(entry.input, Input::Said { .. });
+        let Some(last) = counting.iter().rev().find(said) else {
+            self.warn("there is nothing to take back", None).await;
+            return Ok(());
+        };
+        if !self.state.is_idle() {
+            self.warn("something still runs; stop it first", None).await;
+            return Ok(());
+        }
+        let to = last.number.saturating_sub(1);
+        self.happened(Input::Undone { to }).await?;
+        self.state = replay(self.entries.clone());
+        Ok(())
+    }
+
+    /// Keeps an input, steps, and brings about what follows from it.
+    async fn happened(&mut self, input: Input) -> Result<(), NotKept> {
+        let number = self.state.number + 1;
+        let (kind, body) = journal::kept(&input);
+        if let Err(error) = self.parts.sessions.append(&self.session, number, &kind, body).await {
+            let failure = Failure {
+                trouble: switchboard_host::model::Trouble::Profile,
+                message: format!("the conversation cannot be kept: {error}"),
+                hint: error.hint(),
+            };
+            self.end(TurnEnd::Failed(failure)).await;
+            return Err(NotKept);
+        }
+        self.announce(&input, number).await;
+        self.entries.push(Entry { number, input: input.clone() });
+        let (state, effects) = step(std::mem::take(&mut self.state), input);
+        self.state = state;
+        for effect in effects {
+            Box::pin(self.bring_about(effect)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the face what happened, where the work itself has not told already.
+    async fn announce(&mut self, input: &Input, number: u64) {
+        match input {
+            Input::Answered(answer) => {
+                let (stop, usage) = (answer.stop.clone(), answer.usage);
+                self.tell(Event::Answered { stop, usage, step: number }).await;
+                for (slot, asked) in answer.asked.iter().enumerate() {
+                    if let What::Mistake { message } = &asked.what {
+                        self.tell(Event::Mistake { slot, text: message.clone() }).await;
+                    }
+                }
+            }
+            Input::Ended { slot, end } => {
+                self.tell(Event::Ended {
+                    slot: *slot,
+                    outcome: end.outcome,
+                    text: end.text.clone(),
+                    images: end.images.len(),
+                    consent: end.consent,
+                    call: end.call.clone(),
+                    milliseconds: end.milliseconds,
+                })
+                .await;
+            }
+            Input::Compacted { upto, summary } => {
+                self.tell(Event::Compacted { messages: *upto, summary: summary.clone() }).await;
+            }
+            Input::Began { .. }
+            | Input::Said { .. }
+            | Input::NoAnswer(_)
+            | Input::Decided { .. }
+            | Input::Cancelled(_)
+            | Input::Retried
+            | Input::Undone { .. } => {}
+        }
+    }
+
+    async fn bring_about(&mut self, effect: Effect) -> Result<(), NotKept> {
+        match effect {
+            Effect::AskModel => self.ask_model().await,
+            Effect::Run { slot } => self.run_slot(slot).await,
+            Effect::AskPerson(limit) => self.tell(Event::Limit(limit)).await,
+            Effect::Compact { upto } => self.compact(upto),
+            Effect::StopAll => {
+                self.stop.cancel();
+                self.stop = CancellationToken::new();
+            }
+            Effect::End(end) => self.end(end).await,
+        }
+        Ok(())
+    }
+
+    async fn ask_model(&mut self) {
+        let offer = self.new_offer();
+        let request = request(&offer, &self.state.messages);
+        self.tell(Event::Asking { tokens: self.state.fill.max(offer.plan.tokens) }).await;
+        self.heard = Heard::default();
+        let (model, events, heard) =
+            (Arc::clone(&self.parts.model), self.events.clone(), self.heard.clone());
+        let stop = self.stop.clone();
+        self.under_way.push(Box::pin(async move {
+            let asking = hear::ask(model.as_ref(), &request, &offer, &events, &heard);
+            Some(match stop.run_until_cancelled(asking).await? {
+                Ok(answer) => Input::Answered(Box::new(answer)),
+                Err(error) => Input::NoAnswer(failure(error)),
+            })
+        }));
+    }
+
+    /// One step holds one lease: what was advertised is what runs.
+    fn new_offer(&mut self) -> Arc<Offer> {
+        let lease = self.parts.host.lease();
+        let about = self.parts.model.about();
+        let several = self.state.limits.calls;
+        let settings = &self.parts.settings;
+        let offer = Arc::new(Offer::make(lease, about, settings, several, &mut self.order));
+        self.offer = Some(Arc::clone(&offer));
+        offer
+    }
+
+    async fn run_slot(&mut self, slot: usize) {
+        let offer = match &self.offer {
+            Some(offer) => Arc::clone(offer),
+            None => self.new_offer(),
+        };
+        let Some((number, asked)) = self.state.asked(slot) else { return };
+        let asked = asked.clone();
+        let runner = Runner {
+            parts: self.parts.clone(),
+            session: self.session.clone(),
+            offer,
+            events: self.events.clone(),
+            notices: self.notices.clone(),
+            stop: self.stop.child_token(),
+            since: self.since,
+            number,
+            slot,
+        };
+        runner.announce(&asked).await;
+        self.under_way.push(Box::pin(async move {
+            let end = Box::new(runner.run(asked).await);
+            Some(Input::Ended { slot, end })
+        }));
+    }
+
+    fn compact(&mut self, upto: usize) {
+        let messages = self.state.messages.get(..upto).unwrap_or_default().to_vec();
+        let handle = crate::turn::window::history_handle(self.state.cuts + 1);
+        let (parts, session, stop) = (self.parts.clone(), self.session.clone(), self.stop.clone());
+        self.under_way.push(Box::pin(async move {
+            let work = crate::compact::summary(&parts, &session, &handle, &messages);
+            let summary = stop.run_until_cancelled(work).await?;
+            Some(Input::Compacted { upto, summary })
+        }));
+    }
+
+    async fn end(&mut self, end: TurnEnd) {
+        let (usage, step) = (self.state.usage, self.state.number);
+        self.tell(Event::TurnEnded { end, usage, step }).await;
+    }
+
+    /// Calls that still run are given up, and waited for so that the record has their end.
+    async fn finish(mut self) {
+        self.stop.cancel();
+        while self.under_way.next().await.is_some() {}
+    }
+
+    async fn warn(&mut self, text: &str, hint: Option<String>) {
+        self.tell(Event::Warning { text: text.to_owned(), hint }).await;
+    }
+
+    async fn tell(&mut self, event: Event) {
+        // A face that has gone needs to hear nothing; everything is kept all the same.
+        self.events.send(event).await.ok();
+    }
+}
+
+fn failure(error: ModelError) -> Failure {
+    Failure { trouble: error.trouble, message: error.message, hint: error.hint }
+}

@@ -1,0 +1,116 @@
+//! How a call ended, in words for the model.
+
+use switchboard_host::format::{ForModel, Image, Reply, Vision, for_model, shorten};
+use switchboard_host::outcome::{Outcome, OutcomeKind};
+use switchboard_host::record::VerdictWord;
+
+use crate::turn::{Consent, Ended, WantedKind};
+
+/// Reasons of `not_sent` that are the model's own fault.
+const MISTAKES: [&str; 4] = ["unknown_server", "not_listed", "bad_arguments", "not_an_object"];
+
+/// What is known of a call that has ended.
+pub(crate) struct Known<'a> {
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) wanted: WantedKind,
+    pub(crate) verdict: Option<VerdictWord>,
+    pub(crate) call: Option<String>,
+    pub(crate) milliseconds: u64,
+    /// The arguments that a person put in place of the model's.
+    pub(crate) edited: Option<String>,
+}
+
+/// What a model is told, and the whole text where that is too long for it.
+pub(crate) struct Told {
+    pub(crate) ended: Ended,
+    pub(crate) whole: Option<String>,
+}
+
+/// What the model is told of a call, with at most `limit` bytes of a result.
+pub(crate) fn told(known: &Known<'_>, vision: Vision, limit: usize, handle: &str) -> Told {
+    let outcome = known.outcome;
+    let (mut text, images) = words(outcome, known.wanted, vision);
+    let mut whole = None;
+    if let Some(short) = shorten(&text, limit) {
+        let cut = format!(
+            "{}\n\n[{} of {} bytes are left out here; the text has {} lines. Read them with \
+             `read_result`, result `{handle}`.]\n\n{}",
+            short.head, short.omitted_bytes, short.total_bytes, short.lines, short.tail
+        );
+        whole = Some(std::mem::replace(&mut text, cut));
+    }
+    if let Some(arguments) = &known.edited {
+        text = format!("[The user changed the arguments to {arguments}.]\n\n{text}");
+    }
+    let ended = Ended {
+        outcome: outcome.kind,
+        text,
+        images,
+        consent: match known.verdict {
+            Some(VerdictWord::Allow) => Consent::Rule,
+            Some(VerdictWord::Ask) => Consent::Person,
+            Some(VerdictWord::Deny) | None => Consent::NotNeeded,
+        },
+        mistake: outcome.kind == OutcomeKind::NotSent
+            && outcome.reason.as_deref().is_some_and(|reason| MISTAKES.contains(&reason)),
+        call: known.call.clone(),
+        milliseconds: known.milliseconds,
+    };
+    Told { ended, whole }
+}
+
+fn words(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec<Image>) {
+    let message = outcome.message.as_deref().unwrap_or("no reason was given");
+    let hint = outcome.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let text = match outcome.kind {
+        OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::InvalidOutput => {
+            return result(outcome, wanted, vision);
+        }
+        OutcomeKind::Rejected => rejected(outcome.message.as_deref()),
+        OutcomeKind::Denied => format!("Not run, because it is not allowed: {message}.{hint}"),
+        OutcomeKind::NotSent => format!("Nothing was called: {message}.{hint}"),
+        OutcomeKind::Refused => {
+            format!("The server turned the call down and did not run it: {message}.{hint}")
+        }
+        OutcomeKind::Failed => format!("The call failed: {message}.{hint}"),
+        OutcomeKind::Unknown => format!(
+            "It is not known whether this ran: {message}. If it changes something, find out what \
+             happened before you try it again."
+        ),
+        OutcomeKind::Cancelled => {
+            format!("Given up before it ended: {message}. It may have run in part.")
+        }
+    };
+    (text, Vec::new())
+}
+
+fn result(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec<Image>) {
+    let bytes = outcome.result.clone().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let reply = match wanted {
+        WantedKind::Tool => Reply::from_json(&text),
+        WantedKind::Resource => Reply::from_resource_json(&text),
+    };
+    let ForModel { mut text, images, .. } = match reply {
+        Ok(reply) => for_model(&reply, vision),
+        Err(problem) => ForModel {
+            text: format!("The result cannot be read: {problem}."),
+            ..Default::default()
+        },
+    };
+    if outcome.kind == OutcomeKind::InvalidOutput {
+        let message = outcome.message.as_deref().unwrap_or("it does not have the promised shape");
+        text = format!("The call ran, but do not rely on its result: {message}.\n\n{text}");
+    }
+    (text, images)
+}
+
+fn rejected(feedback: Option<&str>) -> String {
+    match feedback.map(str::trim).filter(|feedback| !feedback.is_empty()) {
+        None => "The user did not want this call to run.".to_owned(),
+        Some(feedback) => format!(
+            "The user did not want this call to run, and says what to do instead:\n\
+             <feedback>\n{feedback}\n</feedback>"
+        ),
+    }
+}

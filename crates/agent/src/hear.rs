@@ -1,0 +1,158 @@
+//! Listens to an answer: passes the words on as they come, and finds out what is asked for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_host::Model;
+use switchboard_host::model::{Delta, Kept, ModelError, Request, Said};
+use switchboard_host::parse::{Parser, Piece};
+use tokio::sync::mpsc;
+
+use crate::event::Event;
+use crate::offer::Offer;
+use crate::turn::{Answer, Asked, What};
+
+/// What was heard of an answer so far, for when it is interrupted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard(Arc<Mutex<String>>);
+
+impl Heard {
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, text: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+    }
+
+    fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Asks the model and listens to the end.
+pub(crate) async fn ask(
+    model: &dyn Model,
+    request: &Request,
+    offer: &Offer,
+    events: &mpsc::Sender<Event>,
+    heard: &Heard,
+) -> Result<Answer, ModelError> {
+    let (sender, mut deltas) = mpsc::channel(64);
+    let mut listener = Listener::new(offer, events, heard);
+    let answering = async {
+        let said = model.answer(request, &sender).await;
+        // Ends the listening below.
+        drop(sender);
+        said
+    };
+    let listening = async {
+        while let Some(delta) = deltas.recv().await {
+            listener.take(delta).await;
+        }
+    };
+    let (said, ()) = tokio::join!(answering, listening);
+    Ok(listener.finish(said?, model).await)
+}
+
+struct Listener<'a> {
+    offer: &'a Offer,
+    events: &'a mpsc::Sender<Event>,
+    heard: &'a Heard,
+    /// For a model that calls in its text.
+    parser: Option<Parser>,
+    asked: Vec<Asked>,
+}
+
+impl<'a> Listener<'a> {
+    fn new(offer: &'a Offer, events: &'a mpsc::Sender<Event>, heard: &'a Heard) -> Self {
+        Self { offer, events, heard, parser: parser(offer), asked: Vec::new() }
+    }
+
+    async fn take(&mut self, delta: Delta) {
+        match delta {
+            Delta::Text(text) => {
+                self.heard.add(&text);
+                let pieces: Vec<Piece> = match &mut self.parser {
+                    Some(parser) => parser.push(&text).collect(),
+                    None => vec![Piece::Text(text)],
+                };
+                self.pieces(pieces).await;
+            }
+            Delta::Thinking(text) => self.tell(Event::Thinking { text }).await,
+            Delta::Call { name } => self.tell(Event::Writing { target: name }).await,
+            Delta::Waiting { delay, why } => self.tell(Event::waiting(delay, why)).await,
+            Delta::Again { why } => {
+                self.heard.forget();
+                self.asked.clear();
+                self.parser = parser(self.offer);
+                self.tell(Event::Again { why }).await;
+            }
+        }
+    }
+
+    async fn finish(mut self, said: Said, model: &dyn Model) -> Answer {
+        // Not every vendor streams everything; the whole answer is the truth.
+        if self.heard.text() != said.text {
+            self.asked.clear();
+            self.parser = parser(self.offer);
+            let pieces = match &mut self.parser {
+                Some(parser) => parser.push(&said.text).collect(),
+                None => vec![Piece::Text(said.text.clone())],
+            };
+            self.pieces(pieces).await;
+        }
+        if let Some(parser) = self.parser.take() {
+            self.pieces(parser.finish()).await;
+        }
+        for call in said.calls {
+            let number = self.asked.len() + 1;
+            self.asked.push(self.offer.native(number, call));
+        }
+        let about = model.about();
+        let broken = |asked: &Asked| matches!(&asked.what, What::Mistake { .. });
+        let kept = said
+            .kept
+            // The vendor would refuse its own words if a call in them cannot be read.
+            .filter(|_| !self.asked.iter().any(broken))
+            .map(|content| Kept { provider: about.provider.clone(), content });
+        Answer {
+            text: said.text,
+            asked: self.asked,
+            native: self.offer.native,
+            kept,
+            stop: said.stop,
+            usage: said.usage,
+            prompt_tokens: self.offer.plan.tokens,
+            model: about.profile.clone(),
+        }
+    }
+
+    async fn pieces(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.tell(Event::Text { text }).await,
+                Piece::Started { server, tool, .. } => {
+                    let parts: Vec<String> = [server, tool].into_iter().flatten().collect();
+                    self.tell(Event::Writing { target: parts.join("/") }).await;
+                }
+                Piece::Call(call) => {
+                    let number = self.asked.len() + 1;
+                    self.asked.push(self.offer.written(number, call));
+                }
+                Piece::Refused { reason, .. } => {
+                    let number = self.asked.len() + 1;
+                    self.asked.push(Offer::refused(number, &reason));
+                }
+            }
+        }
+    }
+
+    async fn tell(&self, event: Event) {
+        // A face that has gone needs to hear nothing; the answer is kept all the same.
+        self.events.send(event).await.ok();
+    }
+}
+
+fn parser(offer: &Offer) -> Option<Parser> {
+    (!offer.native).then(|| Parser::new(offer.dialect()))
+}

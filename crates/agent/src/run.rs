@@ -1,0 +1,195 @@
+//! Runs one thing that a model asked for.
+
+use serde::Deserialize;
+use switchboard_host::format::Vision;
+use switchboard_host::outcome::Outcome;
+use switchboard_host::record::{Full, SessionId};
+use switchboard_host::{Attention, Caller, Origin, ProposedCall, Record};
+use switchboard_wire::Json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::Parts;
+use crate::ended::{Known, Told, told};
+use crate::event::Event;
+use crate::notices::Notices;
+use crate::offer::Offer;
+use crate::own;
+use crate::turn::{Asked, Ended, WantedKind, What};
+
+/// Since when a call may have been under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// It begins now.
+    Now,
+    /// A process that died may have begun it.
+    AnotherProcess,
+}
+
+/// What is needed to run one thing.
+pub(crate) struct Runner {
+    pub(crate) parts: Parts,
+    pub(crate) session: SessionId,
+    pub(crate) offer: std::sync::Arc<Offer>,
+    pub(crate) events: mpsc::Sender<Event>,
+    pub(crate) notices: Notices,
+    pub(crate) stop: CancellationToken,
+    pub(crate) since: Since,
+    pub(crate) number: u64,
+    pub(crate) slot: usize,
+}
+
+impl Runner {
+    pub(crate) async fn announce(&self, asked: &Asked) {
+        let (server, target, arguments) = match &asked.what {
+            What::Call { server, target, arguments, .. } => {
+                (server.clone(), target.clone(), arguments.clone())
+            }
+            What::Own | What::Mistake { .. } => {
+                (String::new(), asked.name.clone(), asked.arguments.clone())
+            }
+        };
+        self.tell(Event::Call { slot: self.slot, server, target, arguments }).await;
+    }
+
+    pub(crate) async fn run(&self, asked: Asked) -> Ended {
+        let Parts { sessions, .. } = &self.parts;
+        match &asked.what {
+            What::Call { server, wanted, target, arguments } => {
+                let proposed = match wanted {
+                    WantedKind::Tool => {
+                        ProposedCall::tool(server, target, Json::trusted(arguments.clone()))
+                    }
+                    WantedKind::Resource => ProposedCall::resource(server, target),
+                };
+                let ended = match self.begun_before().await {
+                    Some(full) => self.of_full(&full, *wanted).await,
+                    None => self.call(proposed, *wanted).await,
+                };
+                self.with_notices(server, ended)
+            }
+            What::Own | What::Mistake { .. } => {
+                own::run(&asked, &self.offer, sessions, &self.session).await
+            }
+        }
+    }
+
+    /// The name of this call in the record, by which it is found again after a crash.
+    fn reference(&self) -> String {
+        format!("{}/{}/{}", self.session, self.number, self.slot)
+    }
+
+    /// The call as a process that died left it, if it got as far as the record.
+    async fn begun_before(&self) -> Option<Full> {
+        if self.since == Since::Now {
+            return None;
+        }
+        self.parts.host.ledger().by_reference(&self.reference()).await.ok().flatten()
+    }
+
+    async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
+        let (progress, mut reports) = mpsc::channel(64);
+        let attention = Attention { cancel: self.stop.clone(), progress: Some(progress) };
+        let caller = Caller {
+            face: self.parts.face,
+            origin: Origin::Model,
+            name: self.parts.model.about().profile.clone(),
+            reference: Some(self.reference()),
+        };
+        let calling = async {
+            let host = &self.parts.host;
+            let record = host.call_with(&self.offer.lease, proposed, &caller, &attention).await;
+            // Ends the listening below.
+            drop(attention);
+            record
+        };
+        let listening = async {
+            while let Some(report) = reports.recv().await {
+                self.report(&report).await;
+            }
+        };
+        let (record, ()) = tokio::join!(calling, listening);
+        self.of_record(&record, wanted).await
+    }
+
+    async fn report(&self, report: &Json) {
+        #[derive(Deserialize)]
+        struct Report {
+            progress: f64,
+            total: Option<f64>,
+            message: Option<String>,
+        }
+        if let Ok(Report { progress, total, message }) = report.read() {
+            self.tell(Event::Progress { slot: self.slot, progress, total, message }).await;
+        }
+    }
+
+    async fn of_record(&self, record: &Record, wanted: WantedKind) -> Ended {
+        let known = Known {
+            outcome: &record.outcome,
+            wanted,
+            verdict: record.verdict.as_ref().map(|(verdict, _)| *verdict),
+            call: record.id.filter(|_| record.recorded).map(|id| id.to_string()),
+            milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
+            edited: record.edited.as_ref().map(text),
+        };
+        self.told(&known).await
+    }
+
+    /// What a process that died found out about the call; without an outcome it may have run.
+    async fn of_full(&self, full: &Full, wanted: WantedKind) -> Ended {
+        let summary = &full.summary;
+        let result = self.parts.host.ledger().result_of(full).await.ok().flatten();
+        let outcome = match summary.outcome {
+            Some(kind) => Outcome {
+                kind,
+                reason: summary.reason.clone(),
+                message: full.message.clone(),
+                hint: full.hint.clone(),
+                result,
+            },
+            None => Outcome::unknown("interrupted", "its process went away while it ran"),
+        };
+        let known = Known {
+            outcome: &outcome,
+            wanted,
+            verdict: summary.verdict.as_ref().map(|(verdict, _)| *verdict),
+            call: Some(summary.id.to_string()),
+            milliseconds: summary
+                .duration
+                .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            edited: full.sent_arguments.as_ref().map(text),
+        };
+        self.told(&known).await
+    }
+
+    async fn told(&self, known: &Known<'_>) -> Ended {
+        let vision = if self.parts.model.about().images { Vision::Yes } else { Vision::No };
+        let handle = format!("r{}-{}", self.number, self.slot + 1);
+        let limit = self.parts.settings.result_chars;
+        let Told { mut ended, whole } = told(known, vision, limit, &handle);
+        if let Some(whole) = whole
+            && let Err(error) = self.parts.sessions.keep_text(&self.session, &handle, &whole).await
+        {
+            ended.text.push_str(&format!("\n\n[The whole text could not be kept: {error}.]"));
+        }
+        ended
+    }
+
+    fn with_notices(&self, server: &str, mut ended: Ended) -> Ended {
+        if let Some(said) = self.notices.take(server) {
+            ended.text.push_str("\n\n");
+            ended.text.push_str(&said);
+        }
+        ended
+    }
+
+    async fn tell(&self, event: Event) {
+        // A face that has gone needs to hear nothing; everything is kept all the same.
+        self.events.send(event).await.ok();
+    }
+}
+
+fn text(bytes: &bytes::Bytes) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,221 @@
+//! What becomes of the calls of an answer: which run when, and what the model is told of them.
+
+use switchboard_host::OutcomeKind;
+use switchboard_host::model::{AskedCall, CallResult, Message, Stop};
+use switchboard_host::parse::{Repeats, Repetition, Streak};
+
+use crate::turn::effect::{Effect, Limit, TurnEnd};
+use crate::turn::input::{Answer, Asked, Consent, Ended, What};
+use crate::turn::limits::Several;
+use crate::turn::state::{Calling, Phase, Progress, Slot, State};
+use crate::turn::words;
+
+impl State {
+    pub(super) fn answered(&mut self, answer: Answer) -> Vec<Effect> {
+        if self.phase != Phase::Thinking {
+            return Vec::new();
+        }
+        self.squeezed = false;
+        self.usage.input += answer.usage.input;
+        self.usage.output += answer.usage.output;
+        self.usage.cached += answer.usage.cached;
+        let Answer { text, asked, native, kept, stop, usage, prompt_tokens, .. } = answer;
+        let silent = text.trim().is_empty() && asked.is_empty();
+        if !silent {
+            let calls = if native { asked.iter().map(in_history).collect() } else { Vec::new() };
+            self.push(Message::Assistant { text, calls, kept });
+        }
+        let counted = usize::try_from(usage.input + usage.output).unwrap_or(usize::MAX);
+        // The vendor's count is the truth; without one ours has to do.
+        self.fill = if usage.input > 0 { counted } else { self.weight() + prompt_tokens };
+        if asked.is_empty() {
+            return self.end(match stop {
+                Stop::Length => TurnEnd::Length,
+                Stop::Refused => TurnEnd::Refused,
+                Stop::End | Stop::Calls | Stop::Other(_) if silent => TurnEnd::Silent,
+                Stop::End | Stop::Calls | Stop::Other(_) => TurnEnd::Done,
+            });
+        }
+        let mut calling = Calling {
+            number: self.number,
+            native,
+            slots: asked.into_iter().map(slot).collect(),
+            cancelled: false,
+            repeated: None,
+        };
+        if self.limits.calls == Several::One {
+            calling.keep_one();
+        }
+        self.phase = Phase::Calling(calling);
+        self.go_on_calling()
+    }
+
+    pub(super) fn ended(&mut self, place: usize, end: Ended) -> Vec<Effect> {
+        let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
+        let Some(slot) = calling.slots.get_mut(place) else { return Vec::new() };
+        if slot.progress != Progress::Running {
+            return Vec::new();
+        }
+        match end.consent {
+            Consent::Rule => self.unasked += 1,
+            Consent::Person => self.unasked = 0,
+            Consent::NotNeeded => {}
+        }
+        let rejected = end.outcome == OutcomeKind::Rejected;
+        slot.progress = Progress::Done(end);
+        if rejected {
+            calling.leave_out(words::AFTER_REJECTION);
+        }
+        self.go_on_calling()
+    }
+
+    pub(super) fn cancel_calls(&mut self) -> Vec<Effect> {
+        let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
+        calling.cancelled = true;
+        calling.leave_out(words::CANCELLED);
+        let mut effects = vec![Effect::StopAll];
+        effects.extend(self.go_on_calling());
+        effects
+    }
+
+    /// Starts what may start, or goes on once all have ended.
+    fn go_on_calling(&mut self) -> Vec<Effect> {
+        let several = self.limits.calls;
+        let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
+        let mut effects = Vec::new();
+        while let Some(place) = calling.next(several) {
+            if calling.start(place, &mut self.repeats) {
+                effects.push(Effect::Run { slot: place });
+            }
+        }
+        if !calling.slots.iter().all(|slot| matches!(slot.progress, Progress::Done(_))) {
+            return effects;
+        }
+        effects.extend(self.all_ended());
+        effects
+    }
+
+    fn all_ended(&mut self) -> Vec<Effect> {
+        let Phase::Calling(calling) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+            return Vec::new();
+        };
+        let mut ends = calling.slots.iter().filter_map(Slot::end);
+        let only_mistakes = ends.all(|end| end.mistake);
+        self.push(calling.results());
+        if calling.cancelled {
+            return self.end(TurnEnd::Cancelled);
+        }
+        self.push_queued();
+        if let Some(times) = calling.repeated {
+            self.repeats = Repeats::new();
+            return self.ask_person(Limit::Repeats(times));
+        }
+        if !only_mistakes {
+            self.mistakes.none();
+        } else if self.mistakes.made() == Streak::AskPerson {
+            return self.ask_person(Limit::Mistakes(self.limits.mistakes));
+        }
+        self.ask_model()
+    }
+}
+
+impl Calling {
+    /// The next call that may start.
+    fn next(&self, several: Several) -> Option<usize> {
+        let running = self.slots.iter().any(|slot| slot.progress == Progress::Running);
+        if running && several != Several::Parallel {
+            return None;
+        }
+        self.slots.iter().position(|slot| slot.progress == Progress::Waiting)
+    }
+
+    /// Ends all but the first call that could run.
+    fn keep_one(&mut self) {
+        let waiting = |slot: &&mut Slot| slot.progress == Progress::Waiting;
+        for slot in self.slots.iter_mut().filter(waiting).skip(1) {
+            let end = Ended::not_run(OutcomeKind::Cancelled, words::ONE_AT_A_TIME);
+            slot.progress = Progress::Done(end);
+        }
+    }
+
+    /// Starts a call, or ends it at once where it must not run.
+    fn start(&mut self, place: usize, repeats: &mut Repeats) -> bool {
+        let Some(slot) = self.slots.get_mut(place) else { return false };
+        slot.progress = Progress::Running;
+        let What::Call { server, target, arguments, .. } = &slot.asked.what else { return true };
+        match repeats.seen(&format!("{server}/{target}"), arguments) {
+            Repetition::Fine => true,
+            Repetition::Warn(times) => {
+                slot.warning = Some(words::repeated(times));
+                true
+            }
+            Repetition::Stop(times) => {
+                self.repeated = Some(times);
+                let text = words::repeated_too_often(times);
+                slot.progress = Progress::Done(Ended::not_run(OutcomeKind::Denied, text));
+                false
+            }
+        }
+    }
+
+    /// Ends everything that has not started.
+    fn leave_out(&mut self, text: &str) {
+        for slot in &mut self.slots {
+            if slot.progress == Progress::Waiting {
+                slot.progress = Progress::Done(Ended::not_run(OutcomeKind::Cancelled, text));
+            }
+        }
+    }
+
+    /// What the model is told of them.
+    fn results(&self) -> Message {
+        let ended = self.slots.iter().filter_map(|slot| Some((slot, slot.end()?)));
+        if self.native {
+            let results = ended.map(|(slot, end)| CallResult {
+                id: slot.asked.id.clone(),
+                name: slot.asked.name.clone(),
+                text: slot.told(end),
+                images: end.images.clone(),
+                failed: end.failed(),
+            });
+            return Message::Results { results: results.collect() };
+        }
+        let (mut texts, mut images) = (Vec::new(), Vec::new());
+        for (slot, end) in ended {
+            texts.push(words::in_text(&slot.asked, &slot.told(end)));
+            images.extend(end.images.iter().cloned());
+        }
+        Message::User { text: texts.join("\n\n"), images }
+    }
+}
+
+impl Slot {
+    fn end(&self) -> Option<&Ended> {
+        match &self.progress {
+            Progress::Done(end) => Some(end),
+            Progress::Waiting | Progress::Running => None,
+        }
+    }
+
+    fn told(&self, end: &Ended) -> String {
+        match &self.warning {
+            Some(warning) => format!("{}\n\n{warning}", end.text),
+            None => end.text.clone(),
+        }
+    }
+}
+
+fn slot(asked: Asked) -> Slot {
+    let progress = match &asked.what {
+        What::Call { .. } | What::Own => Progress::Waiting,
+        What::Mistake { message } => Progress::Done(Ended {
+            mistake: true,
+            ..Ended::not_run(OutcomeKind::NotSent, message.clone())
+        }),
+    };
+    Slot { asked, progress, warning: None }
+}
+
+fn in_history(asked: &Asked) -> AskedCall {
+    AskedCall { id: asked.id.clone(), name: asked.name.clone(), arguments: asked.arguments.clone() }
+}

@@ -1,0 +1,215 @@
+//! What can happen to a conversation; kept in order, this is the conversation.
+
+use serde::{Deserialize, Serialize};
+use switchboard_host::format::Image;
+use switchboard_host::model::{Kept, Stop, Trouble, Usage};
+use switchboard_host::outcome::OutcomeKind;
+
+use crate::turn::limits::Limits;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Input {
+    /// The conversation begins, or goes on under other limits.
+    Began {
+        /// The limits.
+        limits: Limits,
+    },
+    /// The person said something.
+    Said {
+        /// The words.
+        text: String,
+        /// Pictures beside them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+    },
+    /// The model answered.
+    Answered(Box<Answer>),
+    /// The model could not be asked.
+    NoAnswer(Failure),
+    /// A call of the last answer has ended.
+    Ended {
+        /// Which of them, from 0.
+        slot: usize,
+        /// How.
+        end: Box<Ended>,
+    },
+    /// The person answered the question whether to go on.
+    Decided {
+        /// The answer.
+        decision: Decision,
+    },
+    /// The person gave the step up.
+    Cancelled(Interruption),
+    /// The beginning of the conversation was cut to make room.
+    Compacted {
+        /// How many messages were cut.
+        upto: usize,
+        /// What stands for them.
+        summary: String,
+    },
+    /// The model is to be asked once more after it failed.
+    Retried,
+    /// Everything after an earlier step does not count any more.
+    Undone {
+        /// The last step that counts.
+        to: u64,
+    },
+}
+
+/// A whole answer of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The words, with the calls in them if it calls in text.
+    pub text: String,
+    /// What it asks for, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Asked>,
+    /// Whether it asks through the vendor's API.
+    pub native: bool,
+    /// The message in the vendor's own form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// What it cost.
+    pub usage: Usage,
+    /// About how many tokens the system prompt and the definitions have.
+    pub prompt_tokens: usize,
+    /// Which model it was.
+    pub model: String,
+}
+
+/// One thing that a model asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The name of the call, which its result carries.
+    pub id: String,
+    /// The name under which it was asked for.
+    pub name: String,
+    /// The arguments as they were written: the text of a JSON object.
+    pub arguments: String,
+    /// What it means.
+    pub what: What,
+}
+
+/// What a model means by something it asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum What {
+    /// A call on a server.
+    Call {
+        /// The server.
+        server: String,
+        /// Whether a tool is run or a resource read.
+        wanted: WantedKind,
+        /// The tool, or the resource's address.
+        target: String,
+        /// The arguments as the server wants them: the text of a JSON object.
+        arguments: String,
+    },
+    /// One of the conversation's own tools.
+    Own,
+    /// Nothing that could be called.
+    Mistake {
+        /// What is wrong and what to do, for the model.
+        message: String,
+    },
+}
+
+/// Whether a tool is run or a resource read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedKind {
+    /// A tool is run.
+    Tool,
+    /// A resource is read.
+    Resource,
+}
+
+/// How something that was asked for has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// In one word.
+    pub outcome: OutcomeKind,
+    /// In words for the model.
+    pub text: String,
+    /// Pictures of the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// Who agreed to it.
+    pub consent: Consent,
+    /// Whether the model asked for something that cannot be.
+    #[serde(default)]
+    pub mistake: bool,
+    /// The number of the call in the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// How long it took.
+    #[serde(default)]
+    pub milliseconds: u64,
+}
+
+/// Who agreed to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consent {
+    /// A rule allowed it, and nobody was asked.
+    Rule,
+    /// A person was asked.
+    Person,
+    /// There was nothing to agree to.
+    NotNeeded,
+}
+
+/// What a person wants when the conversation has reached a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Go on.
+    GoOn,
+    /// Stop here.
+    Stop,
+}
+
+/// Why the model could not be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The kind of trouble.
+    pub trouble: Trouble,
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A step that was given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// What the model had said of its answer by then.
+    pub heard: String,
+}
+
+impl Ended {
+    /// Something that did not run, with the reason for the model.
+    #[must_use]
+    pub fn not_run(outcome: OutcomeKind, text: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            text: text.into(),
+            images: Vec::new(),
+            consent: Consent::NotNeeded,
+            mistake: false,
+            call: None,
+            milliseconds: 0,
+        }
+    }
+
+    /// Whether the model is told that it went wrong.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.outcome != OutcomeKind::Ok
+    }
+}

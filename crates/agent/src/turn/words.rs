@@ -1,0 +1,64 @@
+//! What the machine tells the model in words of its own.
+
+use crate::turn::input::{Asked, What};
+
+/// Ends what a model had said when it was interrupted.
+pub const INTERRUPTED: &str = "\n\n[The user interrupted this answer.]";
+/// What a call is told that came after one that a person turned down.
+pub const AFTER_REJECTION: &str =
+    "Not run, because the user turned down an earlier call of the same message.";
+/// What a call is told that was given up before it began.
+pub const CANCELLED: &str = "Not run: the user stopped this step.";
+/// What a call is told when only one may run.
+pub const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
+                                 of the first one, then ask for this again if it is still needed.";
+
+/// What a model is told when it makes the same call again.
+#[must_use]
+pub fn repeated(times: u32) -> String {
+    format!(
+        "[This is the same call with the same arguments for the {} time in a row. If the result \
+         does not help, do something else or tell the user.]",
+        ordinal(times)
+    )
+}
+
+/// What a model is told when it has made the same call too often.
+#[must_use]
+pub fn repeated_too_often(times: u32) -> String {
+    format!(
+        "Not run: the same call with the same arguments was asked for {times} times in a row. \
+         Another time gives nothing new; do something else or tell the user what is in the way."
+    )
+}
+
+/// A result for a model that reads results as text: with what it is the result of.
+#[must_use]
+pub fn in_text(asked: &Asked, text: &str) -> String {
+    match &asked.what {
+        What::Call { server, target, .. } => {
+            format!("[{} of `{target}` on server `{server}`] Result:\n{text}", asked.name)
+        }
+        What::Own => format!("[{}] Result:\n{text}", asked.name),
+        What::Mistake { .. } => format!("[{}] {text}", asked.name),
+    }
+}
+
+/// What stands at the beginning of a conversation whose beginning was cut.
+#[must_use]
+pub fn summary(summary: &str, handle: &str) -> String {
+    format!(
+        "[The beginning of this conversation was cut to make room. What it was about:]\n\n\
+         {summary}\n\n[The whole of it can be read with `read_result`, result `{handle}`.]"
+    )
+}
+
+fn ordinal(number: u32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (1, tens) if tens != 11 => "st",
+        (2, tens) if tens != 12 => "nd",
+        (3, tens) if tens != 13 => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}

@@ -1,0 +1,166 @@
+//! Measures the parser in this process, beside reading the whole text again after each chunk.
+
+use std::hint::black_box;
+
+use serde::{Deserialize, Serialize};
+use switchboard_host::parse::{Assembler, Dialect, Parser, cline};
+
+use super::messages::{Kind, dialect, json_object};
+use crate::failure::Result;
+use crate::meter::spent;
+
+/// The size of a message in bytes.
+pub(super) const SIZE: usize = 200_000;
+/// How many characters come at once.
+pub(super) const CHUNK: usize = 20;
+/// Each message is read this often, in turn with the others.
+const ROUNDS: usize = 12;
+/// The Assembler stands beside the messages under this name.
+const NATIVE: &str = "native call, large JSON arguments";
+
+/// What is measured in one process.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Measured {
+    pub(super) title: String,
+    /// Whether a model would write it in good faith.
+    pub(super) ordinary: bool,
+    pub(super) bytes: usize,
+    /// Processor seconds per message of `bytes`, one per round.
+    pub(super) once: Vec<f64>,
+    /// Processor seconds per message of twice the size, one per round.
+    pub(super) twice: Vec<f64>,
+    /// Processor seconds if the whole text is read again after each chunk.
+    pub(super) again: Option<f64>,
+}
+
+struct Subject {
+    title: &'static str,
+    ordinary: bool,
+    read: fn(&[&str], Dialect) -> usize,
+    once: String,
+    twice: String,
+}
+
+/// Reads messages in chunks and prints how long that took.
+pub(crate) fn measure(with_anchor: Anchor) -> Result<()> {
+    let subjects = subjects();
+    let dialect = dialect();
+    let chunks: Vec<(Vec<&str>, Vec<&str>)> =
+        subjects.iter().map(|subject| (chunks(&subject.once), chunks(&subject.twice))).collect();
+    let mut found: Vec<Measured> = subjects
+        .iter()
+        .map(|subject| Measured {
+            title: subject.title.to_owned(),
+            ordinary: subject.ordinary,
+            bytes: subject.once.len(),
+            once: Vec::new(),
+            twice: Vec::new(),
+            again: None,
+        })
+        .collect();
+    // The first round warms caches and the allocator up.
+    for round in 0..=ROUNDS {
+        for ((subject, (once, twice)), found) in subjects.iter().zip(&chunks).zip(&mut found) {
+            let took = |chunks: &[&str]| {
+                let dialect = dialect.clone();
+                spent(|| black_box((subject.read)(chunks, dialect))).0
+            };
+            let (once, twice) = (took(once), took(twice));
+            if round > 0 {
+                found.once.push(once);
+                found.twice.push(twice);
+            }
+        }
+    }
+    if with_anchor == Anchor::Measured {
+        for ((subject, (once, _)), found) in subjects.iter().zip(&chunks).zip(&mut found) {
+            if subject.title != NATIVE {
+                found.again = Some(spent(|| black_box(again(once))).0);
+            }
+        }
+    }
+    println!("{}", serde_json::to_string(&found)?);
+    Ok(())
+}
+
+/// Whether the other way is measured as well, which takes seconds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Measured,
+    LeftOut,
+}
+
+fn subjects() -> Vec<Subject> {
+    let mut subjects: Vec<Subject> = Kind::ALL
+        .into_iter()
+        .map(|kind| Subject {
+            title: kind.title(),
+            ordinary: kind.is_ordinary(),
+            read: parsed,
+            once: kind.message(SIZE),
+            twice: kind.message(2 * SIZE),
+        })
+        .collect();
+    subjects.push(Subject {
+        title: NATIVE,
+        ordinary: true,
+        read: assembled,
+        once: json_object(SIZE),
+        twice: json_object(2 * SIZE),
+    });
+    subjects
+}
+
+fn chunks(message: &str) -> Vec<&str> {
+    let mut chunks = Vec::new();
+    let mut rest = message;
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(CHUNK).map_or(rest.len(), |(at, _)| at);
+        let (chunk, after) = rest.split_at(end);
+        chunks.push(chunk);
+        rest = after;
+    }
+    chunks
+}
+
+fn parsed(chunks: &[&str], dialect: Dialect) -> usize {
+    let mut parser = Parser::new(dialect);
+    let mut pieces = 0;
+    for chunk in chunks {
+        pieces += parser.push(chunk).map(black_box).count();
+    }
+    pieces + parser.finish().into_iter().map(black_box).count()
+}
+
+fn assembled(chunks: &[&str], _: Dialect) -> usize {
+    let mut assembler = Assembler::new();
+    let mut name = Some("write_rows");
+    for chunk in chunks {
+        assembler.delta(0, name.map(|_| "call_1"), name.take(), chunk);
+    }
+    assembler.finish().into_iter().map(black_box).count()
+}
+
+/// Cline's way: whatever has come so far is read from its beginning after each chunk.
+fn again(chunks: &[&str]) -> usize {
+    let mut message = String::new();
+    let mut blocks = 0;
+    for chunk in chunks {
+        message.push_str(chunk);
+        blocks += black_box(cline::blocks(&message)).len();
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, chunks};
+
+    #[test]
+    fn chunks_are_of_characters_and_nothing_is_lost() {
+        let message = "caf\u{e9} ".repeat(11);
+        let cut = chunks(&message);
+        let lengths: Vec<usize> = cut.iter().map(|chunk| chunk.chars().count()).collect();
+        assert_eq!((lengths, cut.concat()), (vec![CHUNK, CHUNK, 15], message));
+    }
+}

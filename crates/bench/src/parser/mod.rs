@@ -1,0 +1,8 @@
+//! `parser`: how fast a streamed message becomes text and calls, and how that grows.
+
+mod measure;
+mod messages;
+mod section;
+
+pub(crate) use measure::{Anchor, measure};
+pub(crate) use section::section;

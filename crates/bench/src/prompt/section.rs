@@ -1,0 +1,127 @@
+//! The tables of what a catalog costs.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::offered::Offered;
+use super::prefix::{Kept, kept};
+use super::texts::{BUDGET, Form, forms};
+use super::tokenizer;
+use crate::failure::Result;
+use crate::report::{Section, Table, Target, number};
+
+/// What is shown, and who counts.
+pub(crate) struct Plan {
+    pub(crate) catalog: Option<PathBuf>,
+    pub(crate) testenv: Option<PathBuf>,
+    pub(crate) repeats: usize,
+}
+
+/// Shows a catalog in every form, and reports what each costs.
+pub(crate) async fn sections(plan: &Plan) -> Result<Vec<Section>> {
+    let offered = match &plan.catalog {
+        Some(file) => Offered::read(file)?,
+        None => Offered::made_up()?,
+    };
+    let servers = offered.shown();
+    let mut forms = forms(&servers, plan.repeats);
+    let texts: Vec<&str> = forms.iter().flat_map(|form| &form.texts).map(String::as_str).collect();
+    let counts = tokenizer::counts(&texts, plan.testenv.as_deref()).await?;
+    let bytes: Vec<usize> =
+        forms.iter().map(|form| form.texts.iter().map(String::len).sum()).collect();
+    if let Some(counts) = counts {
+        let mut counts = counts.into_iter();
+        for form in &mut forms {
+            form.counted = Some(counts.by_ref().take(form.texts.len()).sum());
+        }
+    }
+    let whose = if plan.catalog.is_some() { "in the file" } else { "that were made up" };
+    let cost = Section {
+        title: "prompt".to_owned(),
+        note: format!(
+            "{} servers {whose}, {} tools: what showing them costs, by our estimate and by the \
+             tokenizer `o200k`. Milliseconds of processor time to make it, median of {}.",
+            servers.len(),
+            offered.tools(),
+            plan.repeats
+        ),
+        table: cost_table(&forms, &bytes),
+        targets: targets(&forms),
+        measured: json!(forms),
+    };
+    Ok(vec![cost, prefix_section(&kept(&servers))])
+}
+
+fn cost_table(forms: &[Form], bytes: &[usize]) -> Table {
+    let row = |(form, bytes): (&Form, &usize)| {
+        let none = || "–".to_owned();
+        vec![
+            form.title.clone(),
+            form.level.to_owned(),
+            bytes.to_string(),
+            form.estimated.to_string(),
+            form.counted.map_or_else(none, |counted| counted.to_string()),
+            form.error().map_or_else(none, |error| format!("{error:+.1} %")),
+            number(form.milliseconds),
+        ]
+    };
+    Table {
+        head: vec!["form", "shows", "bytes", "estimate", "tokens", "error", "ms"],
+        rows: forms.iter().zip(bytes).map(row).collect(),
+    }
+}
+
+impl Form {
+    /// By how many percent the estimate is above the count.
+    fn error(&self) -> Option<f64> {
+        let counted = self.counted.filter(|counted| *counted > 0)? as f64;
+        Some((self.estimated as f64 / counted - 1.0) * 100.0)
+    }
+}
+
+fn targets(forms: &[Form]) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for form in forms {
+        if form.within_budget {
+            // Where nobody counts, the estimate is what there is.
+            let tokens = form.counted.unwrap_or(form.estimated) as f64;
+            targets.push(Target::at_most(&form.title, BUDGET as f64, tokens, " tokens"));
+        } else if let Some(error) = form.error() {
+            let what = format!("error of the estimate: {}", form.title);
+            targets.push(Target::at_most(what, 15.0, error.abs(), " %"));
+        }
+    }
+    targets
+}
+
+fn prefix_section(kept: &[Kept]) -> Section {
+    let row = |kept: &Kept| {
+        let shown = |bytes: f64, share: f64| format!("{bytes:.0} ({:.0} %)", share * 100.0);
+        vec![
+            kept.order.title().to_owned(),
+            kept.bytes.to_string(),
+            shown(kept.returned, kept.returned_share),
+            shown(kept.joined, kept.joined_share),
+        ]
+    };
+    let ours = kept.first();
+    let target = |what: &str, share: Option<f64>| {
+        Target::at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
+    };
+    Section {
+        title: "prompt: what stays when a server comes or goes".to_owned(),
+        note: "Bytes of the text section up to the first that differs from the one before; the \
+               middle of ten servers, each of which goes and comes back, or joins the others."
+            .to_owned(),
+        table: Table {
+            head: vec!["order", "bytes", "one went and came back", "one joined"],
+            rows: kept.iter().map(row).collect(),
+        },
+        targets: vec![
+            target("the prompt after a reconnect", ours.map(|kept| kept.returned_share)),
+            target("the prompt before a server joined", ours.map(|kept| kept.joined_share)),
+        ],
+        measured: json!(kept),
+    }
+}

@@ -1,0 +1,89 @@
+//! Resources and prompts of servers, brought into what a person says.
+
+use switchboard_host::call::no_arguments;
+use switchboard_host::format::{Image, Reply, Vision, for_model};
+use switchboard_host::{Caller, Face, Host, Origin, OutcomeKind, ProposedCall, Target};
+use switchboard_wire::Json;
+
+use crate::commands::call::texts;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// What a person says, with what they attached to it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
+}
+
+/// Reads every `@server:uri` of a line and puts it after the words.
+pub(crate) async fn attached(host: &Host, line: &str) -> Result<Said, CliError> {
+    let mut said = Said { text: line.to_owned(), images: Vec::new() };
+    for (server, uri) in mentioned(host, line) {
+        let reply = fetched(host, ProposedCall::resource(&server, &uri)).await?;
+        let shown = for_model(&reply, Vision::Yes);
+        said.text.push_str(&format!(
+            "\n\n[Resource `{uri}` of server `{server}`, attached by the user:]\n{}",
+            shown.text
+        ));
+        said.images.extend(shown.images);
+    }
+    Ok(said)
+}
+
+/// Fetches a prompt of a server; its messages are what the person says.
+pub(crate) async fn prompted(
+    host: &Host,
+    server: &str,
+    prompt: &str,
+    arguments: &[String],
+) -> Result<Said, CliError> {
+    let arguments: Json = if arguments.is_empty() { no_arguments() } else { texts(arguments)? };
+    let reply = fetched(host, ProposedCall::prompt(server, prompt, arguments)).await?;
+    let shown = for_model(&reply, Vision::Yes);
+    // Most prompts are one message of the user: then these are the words.
+    let text = match shown.text.strip_prefix("user: ") {
+        Some(words) if reply.items.len() == 1 => words.to_owned(),
+        _ => shown.text,
+    };
+    Ok(Said { text, images: shown.images })
+}
+
+/// The servers and addresses that a line mentions.
+fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
+    let fleet = host.fleet().load();
+    let mention = |word: &str| {
+        let word = word.strip_prefix('@')?;
+        // Names may hold a colon, so the servers that are there decide where the name ends.
+        let fitting = fleet.servers.keys().filter_map(|id| {
+            let uri = word.strip_prefix(id.as_str())?.strip_prefix(':')?;
+            (!uri.is_empty()).then(|| (id.to_string(), uri.to_owned()))
+        });
+        fitting.max_by_key(|(server, _)| server.len())
+    };
+    line.split_whitespace().filter_map(mention).collect()
+}
+
+/// Calls as the person, who typed it.
+async fn fetched(host: &Host, proposed: ProposedCall) -> Result<Reply, CliError> {
+    let target: Target = proposed.target.clone();
+    let caller = Caller {
+        face: Face::Chat,
+        origin: Origin::Person,
+        name: "person".to_owned(),
+        reference: None,
+    };
+    let record = host.call(&host.lease(), proposed, &caller).await;
+    let outcome = record.outcome;
+    if outcome.kind != OutcomeKind::Ok {
+        let message = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
+        let error = CliError::new(exit_code::FAILED, format!("`{target}`: {message}"));
+        return Err(match outcome.hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        });
+    }
+    let bytes = outcome.result.unwrap_or_default();
+    crate::commands::outcome::read(&target, &String::from_utf8_lossy(&bytes))
+        .map_err(|problem| CliError::new(exit_code::FAILED, format!("`{target}`: {problem}")))
+}

@@ -1,0 +1,116 @@
+//! `switchboard demo`: the whole loop in a minute, with nothing configured.
+
+use std::sync::Arc;
+
+use switchboard_agent::turn::Decision;
+use switchboard_agent::{Conversation, Event, Opening, Parts};
+use switchboard_host::config::{ChatSettings, ModelProfile, Places, Provider};
+use switchboard_host::record::Sessions;
+use switchboard_host::review::{NobodyThere, Reviewer};
+use switchboard_host::{Face, Host};
+
+use crate::args_chat::Demo;
+use crate::chat::open::model_error;
+use crate::chat::review::Desk;
+use crate::chat::show::Show;
+use crate::context::{Context, Wanted};
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::ask::{self, Put};
+
+/// What the scripted model says. It reads the results, as a real one would.
+const SCRIPT: &str = include_str!("demo_script.json");
+
+const QUESTION: &str = "What is in this folder, and what is left to do?";
+
+const FILES: [(&str, &str); 2] = [
+    ("garden.md", "# Garden\n\n- [x] buy seeds\n- [ ] dig the bed\n- [ ] water the beans\n"),
+    ("readme.txt", "Notes for the demo of Switchboard.\n"),
+];
+
+/// Shows the loop: a scripted model, the built-in server, real questions.
+pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> {
+    let folder = tempfile::tempdir()?;
+    let notes = folder.path().join("notes");
+    std::fs::create_dir(&notes)?;
+    for (name, text) in FILES {
+        std::fs::write(notes.join(name), text)?;
+    }
+    let script = folder.path().join("script.json");
+    std::fs::write(&script, SCRIPT)?;
+    let profile = ModelProfile {
+        file: Some(script),
+        ..ModelProfile::new("demo", Provider::Scripted, "script")
+    };
+    let model = switchboard_models::open(&profile, &context.environment).map_err(model_error)?;
+
+    let (desk, mut questions) = Desk::new();
+    let reviewer: Arc<dyn Reviewer> =
+        if context.has_person() || demo.yes { Arc::new(desk) } else { Arc::new(NobodyThere) };
+    let host = start(context, folder.path(), &notes, reviewer)?;
+    host.settled(None).await;
+    let parts = Parts {
+        host: host.clone(),
+        model: Arc::clone(&model),
+        sessions: Sessions::in_memory()?,
+        settings: ChatSettings::default(),
+        face: Face::Chat,
+    };
+    let opening = Opening::New { name: None, folder: notes };
+    let (conversation, mut events) = Conversation::open(parts, opening).await?;
+    let mut show = Show::new(context, model.as_ref());
+    context.printer.say(
+        "A scripted model, the built-in server and your word: nothing is configured, nothing \
+         leaves this machine.\n",
+    );
+    context.printer.say(&format!("> {QUESTION}\n"));
+    conversation.say(QUESTION, Vec::new()).await;
+    let mut left_open = None;
+    loop {
+        tokio::select! {
+            event = events.recv() => {
+                let Some(event) = event else { break };
+                show.event(&event)?;
+                match event {
+                    Event::TurnEnded { .. } => break,
+                    Event::Limit(_) => conversation.decide(Decision::Stop).await,
+                    _ => {}
+                }
+            }
+            Some(waiting) = questions.recv() => {
+                show.pause();
+                if demo.yes {
+                    // Whoever waited for the answer may have gone.
+                    waiting.answer.send(switchboard_host::policy::Answer::Run).ok();
+                } else if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
+                    left_open = Some(put);
+                    conversation.cancel().await;
+                }
+            }
+            () = context.interrupts.token().cancelled() => break,
+        }
+    }
+    show.finish();
+    drop(left_open);
+    conversation.close().await;
+    host.stop().await;
+    context.printer.say(
+        "\nThat was the loop: the model asked, you decided, the server ran it, the result went \
+         back.\nhint: `switchboard chat --model ollama:qwen3` talks to a real model",
+    );
+    Ok(exit_code::OK)
+}
+
+/// A host that knows no file and no other server.
+fn start(
+    context: &Context,
+    folder: &std::path::Path,
+    notes: &std::path::Path,
+    reviewer: Arc<dyn Reviewer>,
+) -> Result<Host, CliError> {
+    let mut environment = context.environment.clone();
+    environment.current_dir = notes.to_owned();
+    let places =
+        Places { user: None, project: None, state: folder.join("state"), ..context.places.clone() };
+    context.start_at(places, environment, Wanted { only: None, reviewer, allow: Vec::new() })
+}

@@ -1,0 +1,110 @@
+//! `switchboard run`: one task from beginning to end, for scripts.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use switchboard_agent::Event;
+use switchboard_agent::turn::{Decision, TurnEnd};
+use switchboard_host::OutcomeKind;
+use switchboard_host::review::{NobodyThere, Reviewer};
+
+use crate::args_chat::Run;
+use crate::chat::open::{Open, open, trouble_code};
+use crate::chat::review::{Desk, Waiting};
+use crate::chat::show::Show;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::ask::{self, Put};
+
+/// Runs one task; the exit code says how it ended.
+pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
+    let prompt = prompt(&run)?;
+    // A person can be asked only where both ends are a terminal.
+    let person = context.has_person();
+    let (desk, mut questions) = Desk::new();
+    let reviewer: Arc<dyn Reviewer> = if person { Arc::new(desk) } else { Arc::new(NobodyThere) };
+    let mut opened = open(context, &run.talk, run.resume.as_deref(), reviewer).await?;
+    let mut show = Show::new(context, opened.model.as_ref());
+    match prompt {
+        Some(prompt) => opened.conversation.say(prompt, Vec::new()).await,
+        // A conversation whose last question failed is asked again; one that ended has nothing to do.
+        None if opened.idle => opened.conversation.retry().await,
+        None => {}
+    }
+    let code = follow(context, &mut opened, &mut questions, &mut show).await;
+    show.finish();
+    let session = opened.close().await;
+    if !context.shared.no_record && !context.printer.json {
+        context.printer.say(&format!("session {session}"));
+    }
+    code
+}
+
+async fn follow(
+    context: &Context,
+    opened: &mut Open,
+    questions: &mut tokio::sync::mpsc::Receiver<Waiting>,
+    show: &mut Show,
+) -> Result<u8, CliError> {
+    let mut unanswered = false;
+    let mut cancelled = false;
+    let mut left_open = Vec::new();
+    loop {
+        let event = tokio::select! {
+            event = opened.events.recv() => event,
+            Some(waiting) = questions.recv() => {
+                show.pause();
+                if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
+                    left_open.push(put);
+                    opened.conversation.cancel().await;
+                }
+                continue;
+            }
+            () = context.interrupts.token().cancelled(), if !cancelled => {
+                cancelled = true;
+                opened.conversation.cancel().await;
+                continue;
+            }
+        };
+        let Some(event) = event else {
+            return Err(CliError::new(exit_code::TROUBLE, "the conversation ended by itself"));
+        };
+        show.event(&event)?;
+        match event {
+            Event::Ended { outcome: OutcomeKind::Denied, .. } => unanswered = true,
+            // Nobody is there to say that it should go on.
+            Event::Limit(_) => opened.conversation.decide(Decision::Stop).await,
+            Event::TurnEnded { end, .. } => return Ok(code(&end, unanswered)),
+            _ => {}
+        }
+    }
+}
+
+fn code(end: &TurnEnd, unanswered: bool) -> u8 {
+    match end {
+        TurnEnd::Done if unanswered => exit_code::NOT_ALLOWED,
+        TurnEnd::Done => exit_code::OK,
+        TurnEnd::Cancelled => exit_code::INTERRUPTED,
+        TurnEnd::Stopped(_) => exit_code::LIMIT,
+        TurnEnd::Length | TurnEnd::Refused | TurnEnd::Silent => exit_code::FAILED,
+        TurnEnd::Failed(failure) => trouble_code(failure.trouble),
+    }
+}
+
+/// What to do; nothing if a conversation only goes on.
+fn prompt(run: &Run) -> Result<Option<String>, CliError> {
+    let text = match run.prompt.as_slice() {
+        [] => return Ok(None),
+        [dash] if dash == "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text)?;
+            text
+        }
+        words => words.join(" "),
+    };
+    if text.trim().is_empty() {
+        return Err(CliError::usage("the prompt is empty"));
+    }
+    Ok(Some(text))
+}

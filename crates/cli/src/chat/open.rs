@@ -1,0 +1,178 @@
+//! Puts a conversation together: the model, the servers, the store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
+use switchboard_host::config::{self, Config, ModelProfile};
+use switchboard_host::model::{ModelError, Trouble};
+use switchboard_host::policy::Pattern;
+use switchboard_host::record::{Durability, SessionId, Sessions};
+use switchboard_host::review::Reviewer;
+use switchboard_host::{Face, Host, Model, ServerId};
+use tokio::sync::mpsc;
+
+use crate::args_chat::Talk;
+use crate::context::{Context, Wanted};
+use crate::error::CliError;
+use crate::exit_code;
+
+/// A conversation and what it is held with.
+pub(crate) struct Open {
+    pub(crate) host: Host,
+    pub(crate) sessions: Sessions,
+    pub(crate) conversation: Conversation,
+    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) config: Config,
+    /// Whether it waits for the person; otherwise it goes on by itself.
+    pub(crate) idle: bool,
+}
+
+/// Opens a conversation as the command line wants it.
+pub(crate) async fn open(
+    context: &Context,
+    talk: &Talk,
+    resume: Option<&str>,
+    reviewer: Arc<dyn Reviewer>,
+) -> Result<Open, CliError> {
+    let config = context.config()?;
+    let sessions = sessions(context, &config)?;
+    let mut idle = true;
+    let (opening, model) = match resume {
+        None => {
+            let (name, folder) = (talk.name.clone(), context.environment.current_dir.clone());
+            (Opening::New { name, folder }, None)
+        }
+        Some(word) => {
+            let found = sessions.find(word).await?;
+            idle = state_of(&sessions, &found.id).await?.is_idle();
+            (Opening::Resume(found.id), Some(found.model))
+        }
+    };
+    let model = model_for(context, &config, talk.model.as_deref().or(model.as_deref()))?;
+    let mut settings = config.settings.chat.clone();
+    if let Some(steps) = talk.max_steps {
+        settings.max_steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    }
+    let only = chosen_servers(context, &config, &talk.server)?;
+    let allow = talk.allow.iter().map(|text| Pattern::new(text)).collect();
+    let host = context.start_with(Wanted { only: only.clone(), reviewer, allow })?;
+    context.ready(&host, only.as_deref()).await?;
+    let parts = Parts {
+        host: host.clone(),
+        model: Arc::clone(&model),
+        sessions: sessions.clone(),
+        settings,
+        face: Face::Chat,
+    };
+    let (conversation, events) = match Conversation::open(parts, opening).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            host.stop().await;
+            return Err(error.into());
+        }
+    };
+    Ok(Open { host, sessions, conversation, events, model, config, idle })
+}
+
+impl Open {
+    /// Ends the conversation and stops the servers.
+    pub(crate) async fn close(self) -> SessionId {
+        let session = self.conversation.session().clone();
+        self.conversation.close().await;
+        self.host.stop().await;
+        session
+    }
+}
+
+/// Where conversations are kept; with `--no-record` only as long as the program runs.
+pub(crate) fn sessions(context: &Context, config: &Config) -> Result<Sessions, CliError> {
+    if context.shared.no_record {
+        return Ok(Sessions::in_memory()?);
+    }
+    let durability = match config.settings.durability {
+        config::Durability::Process => Durability::Process,
+        config::Durability::Power => Durability::Power,
+    };
+    Ok(Sessions::open(&sessions_file(context), durability)?)
+}
+
+fn sessions_file(context: &Context) -> PathBuf {
+    context.places.state.join("record").join("sessions.db")
+}
+
+fn chosen_servers(
+    context: &Context,
+    config: &Config,
+    names: &[String],
+) -> Result<Option<Vec<ServerId>>, CliError> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let ids: Result<Vec<ServerId>, CliError> =
+        names.iter().map(|name| context.known(config, name)).collect();
+    ids.map(Some)
+}
+
+/// The model that is wanted, or the one that the configuration says.
+pub(crate) fn model_for(
+    context: &Context,
+    config: &Config,
+    wanted: Option<&str>,
+) -> Result<Arc<dyn Model>, CliError> {
+    let profile = profile_for(config, wanted)?;
+    switchboard_models::open(&profile, &context.environment).map_err(model_error)
+}
+
+/// The profile that a name stands for.
+pub(crate) fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile, CliError> {
+    let only = || match config.models.len() {
+        1 => config.models.keys().next().map(String::as_str),
+        _ => None,
+    };
+    let Some(name) = wanted.or(config.settings.chat.model.as_deref()).or_else(only) else {
+        let hint = match config.models.is_empty() {
+            true => {
+                "name one with --model, such as `ollama:qwen3` or `anthropic:MODEL`, or add \
+                     it to `models` of the configuration; `switchboard demo` needs none"
+            }
+            false => {
+                "name one with --model, or set `settings.chat.model`; `switchboard models` \
+                      lists them"
+            }
+        };
+        return Err(CliError::new(exit_code::CONFIG, "no model is chosen").with_hint(hint));
+    };
+    if let Some(profile) = config.models.get(name) {
+        return Ok(profile.clone());
+    }
+    ModelProfile::from_spec(name).ok_or_else(|| {
+        let known = config.models.keys().map(String::as_str);
+        let near = switchboard_host::catalog::nearest(name, known, 3);
+        let hint = match near.as_slice() {
+            [] => "`switchboard models` lists the profiles; provider:model needs no profile"
+                .to_owned(),
+            near => format!("did you mean `{}`?", near.join("` or `")),
+        };
+        CliError::new(exit_code::CONFIG, format!("there is no model `{name}`")).with_hint(hint)
+    })
+}
+
+/// Trouble with a model, for the terminal.
+pub(crate) fn model_error(error: ModelError) -> CliError {
+    CliError { code: trouble_code(error.trouble), message: error.message, hint: error.hint }
+}
+
+/// The exit code for trouble with a model.
+pub(crate) const fn trouble_code(trouble: Trouble) -> u8 {
+    match trouble {
+        Trouble::BadKey | Trouble::UnknownModel | Trouble::Profile => exit_code::CONFIG,
+        Trouble::TooLong
+        | Trouble::Busy
+        | Trouble::BadRequest
+        | Trouble::Unreachable
+        | Trouble::CutOff
+        | Trouble::Malformed => exit_code::FAILED,
+    }
+}

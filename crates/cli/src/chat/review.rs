@@ -1,0 +1,61 @@
+//! Brings questions to the one place that owns the terminal.
+
+use switchboard_host::TargetKind;
+use switchboard_host::policy::{Answer, Question};
+use switchboard_host::review::{Answering, Reviewer, Unanswered};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::ui::ask;
+
+/// A question that waits for the person.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) server: String,
+    pub(crate) target: String,
+    /// The arguments: the exact text of a JSON object.
+    pub(crate) arguments: String,
+    pub(crate) why: String,
+    /// What was wrong with the answer before.
+    pub(crate) problem: Option<String>,
+    pub(crate) answer: oneshot::Sender<Answer>,
+    /// Whether "always" means anything here.
+    pub(crate) is_tool: bool,
+}
+
+/// Hands questions over and waits for the answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    questions: mpsc::Sender<Waiting>,
+}
+
+impl Desk {
+    /// A desk, and where its questions come out.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Waiting>) {
+        let (questions, waiting) = mpsc::channel(16);
+        (Self { questions }, waiting)
+    }
+}
+
+impl Reviewer for Desk {
+    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        Box::pin(async move {
+            let call = question.call();
+            let (answer, answered) = oneshot::channel();
+            let waiting = Waiting {
+                server: call.target().server.clone(),
+                target: call.target().name.clone(),
+                arguments: call.arguments().as_str().to_owned(),
+                why: ask::why(question),
+                problem: question.problem().map(str::to_owned),
+                answer,
+                is_tool: call.target().kind == TargetKind::Tool,
+            };
+            self.questions.send(waiting).await.map_err(|_| nobody())?;
+            answered.await.map_err(|_| nobody())
+        })
+    }
+}
+
+fn nobody() -> Unanswered {
+    Unanswered { message: "the question was left without an answer".to_owned(), hint: None }
+}

@@ -1,0 +1,151 @@
+//! What a person can type at the prompt beside words for the model.
+
+/// What a line at the prompt means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// Words for the model.
+    Words(String),
+    /// Nothing.
+    Nothing,
+    /// A command.
+    Slash(Slash),
+    /// A prompt of a server, with its arguments.
+    Prompt { server: String, prompt: String, arguments: Vec<String> },
+    /// Something that begins like a command and is none.
+    Unknown(String),
+}
+
+/// A command of the chat itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Slash {
+    Help,
+    Tools(String),
+    Servers,
+    Model(Option<String>),
+    Undo,
+    Retry,
+    Session,
+    Rename(String),
+    Export(Option<String>),
+    Quit,
+}
+
+/// The commands with what follows them and what they do.
+pub(crate) const HELP: [(&str, &str); 12] = [
+    ("/help", "show this"),
+    ("/tools [WORDS]", "list the tools, or find some"),
+    ("/servers", "list the servers and their state"),
+    ("/SERVER:PROMPT [KEY=VALUE]", "say a prompt of a server"),
+    ("@SERVER:URI", "anywhere in a line: attach a resource"),
+    ("/model [NAME]", "show or change the model"),
+    ("/undo", "take the last turn back"),
+    ("/retry", "ask the model once more"),
+    ("/session", "show the name of this conversation"),
+    ("/rename NAME", "give this conversation a name"),
+    ("/export [FILE]", "write this conversation as Markdown"),
+    ("/quit", "leave; `switchboard chat --resume` goes on"),
+];
+
+/// What a line means. `is_server` knows the names of servers, which may hold almost anything.
+pub(crate) fn typed(line: &str, is_server: impl Fn(&str) -> bool) -> Typed {
+    let text = line.trim();
+    if text.is_empty() {
+        return Typed::Nothing;
+    }
+    let Some(command) = text.strip_prefix('/') else { return Typed::Words(text.to_owned()) };
+    let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let rest = rest.trim();
+    let given = (!rest.is_empty()).then(|| rest.to_owned());
+    let slash = match word {
+        "help" | "?" => Slash::Help,
+        "tools" => Slash::Tools(rest.to_owned()),
+        "servers" => Slash::Servers,
+        "model" => Slash::Model(given),
+        "undo" => Slash::Undo,
+        "retry" => Slash::Retry,
+        "session" => Slash::Session,
+        "rename" if given.is_some() => Slash::Rename(rest.to_owned()),
+        "export" => Slash::Export(given),
+        "quit" | "exit" | "q" => Slash::Quit,
+        _ => return prompt(word, rest, is_server, text),
+    };
+    Typed::Slash(slash)
+}
+
+fn prompt(word: &str, rest: &str, is_server: impl Fn(&str) -> bool, text: &str) -> Typed {
+    // A server's name may hold a colon itself, and so may a prompt's.
+    let found = word
+        .match_indices(':')
+        .filter_map(|(place, _)| Some((word.get(..place)?, word.get(place + 1..)?)))
+        .find(|(server, prompt)| !prompt.is_empty() && is_server(server));
+    match found {
+        Some((server, prompt)) => Typed::Prompt {
+            server: server.to_owned(),
+            prompt: prompt.to_owned(),
+            arguments: words(rest),
+        },
+        // A path is no command, and neither is anything else with more than a word in it.
+        None if word.contains('/') => Typed::Words(text.to_owned()),
+        None => Typed::Unknown(format!("/{word}")),
+    }
+}
+
+/// Words with quotes around those that hold spaces: `a=1 b="two words"`.
+fn words(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    let mut begun = false;
+    for c in text.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                begun = true;
+            }
+            c if c.is_whitespace() && !quoted => {
+                if begun {
+                    all.push(std::mem::take(&mut word));
+                    begun = false;
+                }
+            }
+            c => {
+                word.push(c);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        all.push(word);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Slash, Typed, typed};
+
+    #[test]
+    fn a_line_is_words_a_command_or_a_prompt() {
+        let is_server = |name: &str| ["files", "a:b"].contains(&name);
+        let prompt = |server: &str, prompt: &str, arguments: &[&str]| Typed::Prompt {
+            server: server.to_owned(),
+            prompt: prompt.to_owned(),
+            arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+        };
+        for (line, expected) in [
+            ("  ", Typed::Nothing),
+            (" hi there ", Typed::Words("hi there".to_owned())),
+            ("/help", Typed::Slash(Slash::Help)),
+            ("/tools send mail", Typed::Slash(Slash::Tools("send mail".to_owned()))),
+            ("/model", Typed::Slash(Slash::Model(None))),
+            ("/rename", Typed::Unknown("/rename".to_owned())),
+            ("/quit", Typed::Slash(Slash::Quit)),
+            ("/files:tidy a=1 b=\"two words\"", prompt("files", "tidy", &["a=1", "b=two words"])),
+            ("/a:b:c", prompt("a:b", "c", &[])),
+            ("/other:tidy", Typed::Unknown("/other:tidy".to_owned())),
+            ("/usr/bin is full", Typed::Words("/usr/bin is full".to_owned())),
+        ] {
+            assert_eq!(typed(line, is_server), expected, "{line}");
+        }
+    }
+}

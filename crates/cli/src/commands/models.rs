@@ -1,0 +1,112 @@
+//! Lists the profiles of models, and finds out whether they can be asked.
+
+use serde::Serialize;
+use switchboard_host::config::{Config, ModelProfile};
+
+use crate::args_chat::ModelsCommand;
+use crate::chat::open::profile_for;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+#[derive(Serialize)]
+struct Shown {
+    name: String,
+    provider: &'static str,
+    model: String,
+    default: bool,
+    /// Whether it can be asked; nothing if nobody tried.
+    ok: Option<bool>,
+    message: Option<String>,
+    hint: Option<String>,
+}
+
+/// Lists or checks profiles; the exit code says whether all are well.
+pub(crate) async fn models(context: &Context, command: ModelsCommand) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let profiles: Vec<ModelProfile> = match &command {
+        ModelsCommand::Check { name: Some(name) } => vec![profile_for(&config, Some(name))?],
+        ModelsCommand::Check { name: None } | ModelsCommand::List => {
+            config.models.values().cloned().collect()
+        }
+    };
+    if profiles.is_empty() && !context.printer.json {
+        context.printer.say("no profile of a model is configured");
+        context.printer.say(
+            "hint: add one to `models` of the configuration, or name provider:model with --model",
+        );
+        return Ok(exit_code::OK);
+    }
+    let mut shown = Vec::new();
+    for profile in &profiles {
+        let mut row = row(&config, profile);
+        if matches!(command, ModelsCommand::Check { .. }) {
+            check(context, profile, &mut row).await?;
+        }
+        shown.push(row);
+    }
+    let code = match shown.iter().any(|row| row.ok == Some(false)) {
+        true => exit_code::CONFIG,
+        false => exit_code::OK,
+    };
+    print(context, &shown)?;
+    Ok(code)
+}
+
+fn row(config: &Config, profile: &ModelProfile) -> Shown {
+    Shown {
+        name: profile.name.clone(),
+        provider: profile.provider.as_str(),
+        model: profile.model.clone(),
+        default: config.settings.chat.model.as_deref() == Some(profile.name.as_str()),
+        ok: None,
+        message: None,
+        hint: None,
+    }
+}
+
+async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Result<(), CliError> {
+    let bar = crate::ui::progress::spinner(&context.printer, &format!("asking {}", profile.name));
+    let checked = match switchboard_models::open(profile, &context.environment) {
+        Err(error) => Some(Err(error)),
+        Ok(model) => context.interrupts.token().run_until_cancelled(model.check()).await,
+    };
+    bar.finish_and_clear();
+    match checked {
+        None => return Err(CliError::new(exit_code::INTERRUPTED, "interrupted")),
+        Some(Ok(message)) => (row.ok, row.message) = (Some(true), Some(message)),
+        Some(Err(error)) => {
+            row.ok = Some(false);
+            row.message = Some(error.message);
+            row.hint = error.hint;
+        }
+    }
+    Ok(())
+}
+
+fn print(context: &Context, shown: &[Shown]) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&shown);
+    }
+    let state = |row: &Shown| match (row.ok, &row.message) {
+        (None, _) => String::new(),
+        (Some(true), message) => message.clone().unwrap_or_else(|| "ok".to_owned()),
+        (Some(false), message) => format!("error: {}", message.as_deref().unwrap_or("unknown")),
+    };
+    let name = |row: &Shown| {
+        if row.default { format!("{} (default)", row.name) } else { row.name.clone() }
+    };
+    let rows: Vec<[String; 4]> = shown
+        .iter()
+        .map(|row| [name(row), row.provider.to_owned(), row.model.clone(), state(row)])
+        .collect();
+    let heading = ["name", "provider", "model", "state"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    for row in shown {
+        if let Some(hint) = &row.hint {
+            context.printer.say(&format!("hint: {}: {hint}", row.name));
+        }
+    }
+    Ok(())
+}

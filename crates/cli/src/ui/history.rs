@@ -1,0 +1,135 @@
+//! What was typed in earlier runs: a private file with one entry in each line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// How many entries are kept.
+pub(crate) const MOST_ENTRIES: usize = 1_000;
+
+/// Larger files are not a history.
+const LARGEST_FILE_BYTES: u64 = 16 << 20;
+
+/// The file that keeps what was typed.
+#[derive(Debug)]
+pub(crate) struct HistoryFile {
+    path: PathBuf,
+}
+
+impl HistoryFile {
+    pub(crate) const fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The entries, the oldest first. A file with too many is shortened.
+    pub(crate) fn load(&self) -> io::Result<Vec<String>> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        make_private(&file)?;
+        let mut text = Vec::new();
+        file.take(LARGEST_FILE_BYTES).read_to_end(&mut text)?;
+        let text = String::from_utf8_lossy(&text);
+        // A line that was cut off while it was written is left out.
+        let mut entries: Vec<String> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if entries.len() > MOST_ENTRIES {
+            entries.drain(..entries.len() - MOST_ENTRIES);
+            self.replace(&entries)?;
+        }
+        Ok(entries)
+    }
+
+    /// Adds an entry, unless it begins with a space or says nothing.
+    pub(crate) fn add(&self, entry: &str) -> io::Result<()> {
+        if !is_kept(entry) {
+            return Ok(());
+        }
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // In one piece, because other runs add to the same file.
+        options.open(&self.path)?.write_all(line(entry).as_bytes())
+    }
+
+    fn replace(&self, entries: &[String]) -> io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        let text: String = entries.iter().map(|entry| line(entry)).collect();
+        file.write_all(text.as_bytes())?;
+        file.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+/// Whether something that was typed belongs into the history.
+pub(crate) fn is_kept(entry: &str) -> bool {
+    !entry.starts_with(char::is_whitespace) && !entry.is_empty()
+}
+
+fn line(entry: &str) -> String {
+    format!("{}\n", serde_json::Value::from(entry))
+}
+
+#[cfg(unix)]
+fn make_private(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if file.metadata()?.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HistoryFile, MOST_ENTRIES};
+
+    #[test]
+    fn entries_come_back_in_order_without_what_began_with_a_space() {
+        let home = tempfile::tempdir().unwrap();
+        let file = HistoryFile::new(home.path().join("history"));
+        assert_eq!(file.load().unwrap(), Vec::<String>::new());
+        for entry in ["one", " secret", "two\nlines \"quoted\"", "", "\tsecret"] {
+            file.add(entry).unwrap();
+        }
+        assert_eq!(
+            HistoryFile::new(home.path().join("history")).load().unwrap(),
+            ["one", "two\nlines \"quoted\""]
+        );
+    }
+
+    #[test]
+    fn only_the_newest_entries_are_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let file = HistoryFile::new(home.path().join("history"));
+        let text: String = (0..MOST_ENTRIES + 5).map(|number| format!("\"{number}\"\n")).collect();
+        std::fs::write(home.path().join("history"), text + "\"cut o").unwrap();
+        let entries = file.load().unwrap();
+        assert_eq!((entries.len(), entries[0].as_str()), (MOST_ENTRIES, "5"));
+        let text = std::fs::read_to_string(home.path().join("history")).unwrap();
+        assert_eq!(text.lines().count(), MOST_ENTRIES);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_read_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("history");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        let file = HistoryFile::new(path.clone());
+        file.add("one").unwrap();
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        file.load().unwrap();
+        assert_eq!(mode(), 0o600);
+    }
+}

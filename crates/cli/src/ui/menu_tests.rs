@@ -1,0 +1,127 @@
+//! Reviews with a person who follows a script.
+
+use super::*;
+
+/// Answers from a list, and remembers what was shown.
+struct Scripted {
+    picks: Vec<Option<Entry>>,
+    lines: Vec<Option<&'static str>>,
+    edits: Vec<Result<&'static str, &'static str>>,
+    seen: String,
+    offered: Vec<Vec<Entry>>,
+    given: Vec<String>,
+}
+
+impl Person for Scripted {
+    fn show(&mut self, text: &str) -> Option<()> {
+        self.seen.push_str(text);
+        Some(())
+    }
+
+    fn choose(&mut self, entries: &[Entry]) -> Option<Entry> {
+        self.offered.push(entries.to_vec());
+        self.picks.remove(0)
+    }
+
+    fn line(&mut self, _: &str) -> Option<String> {
+        self.lines.remove(0).map(str::to_owned)
+    }
+
+    fn edit(&mut self, text: &str) -> Result<String, String> {
+        self.given.push(text.to_owned());
+        self.edits.remove(0).map(str::to_owned).map_err(str::to_owned)
+    }
+}
+
+fn scripted(picks: &[Entry]) -> Scripted {
+    let picks = picks.iter().copied().map(Some).chain([None]).collect();
+    Scripted {
+        picks,
+        lines: Vec::new(),
+        edits: Vec::new(),
+        seen: String::new(),
+        offered: Vec::new(),
+        given: Vec::new(),
+    }
+}
+
+const CARD: Card<'_> = Card {
+    title: "Run write on notes?",
+    arguments: r#"{"key":"a"}"#,
+    why: "nothing allows it",
+    can_always: Always::Yes,
+};
+
+#[test]
+fn the_card_shows_exactly_what_is_sent_and_nothing_that_deceives() {
+    let mut person = scripted(&[Entry::Skip]);
+    assert_eq!(decide(&CARD, &mut person), Some(Choice::Skip));
+    assert_eq!(
+        person.seen,
+        "\nRun write on notes?\n{\n  \"key\": \"a\"\n}\n(11 bytes of arguments; asked because nothing allows it)\n"
+    );
+    let card = Card {
+        title: "Run\u{1b}[2J\nx",
+        arguments: "{\"a\": 1.00, \"b\u{202e}\": \"\\u0041\"}",
+        why: "a\rb",
+        can_always: Always::NotFor("it\u{200b} deletes"),
+    };
+    let mut person = scripted(&[Entry::Skip]);
+    decide(&card, &mut person);
+    assert_eq!(
+        person.seen,
+        "\nRun\\e[2J\\nx\n{\"a\": 1.00, \"b<U+202E>\": \"\\u0041\"}\n(29 bytes of arguments; asked because a\\rb)\n(cannot always be allowed: it<U+200B> deletes)\n"
+    );
+    assert_eq!(person.offered, [[Entry::Run, Entry::Skip, Entry::Tell, Entry::Edit]]);
+}
+
+#[test]
+fn each_entry_has_its_outcome() {
+    for (entry, expected) in
+        [(Entry::Run, Choice::Run), (Entry::Always, Choice::Always), (Entry::Skip, Choice::Skip)]
+    {
+        assert_eq!(decide(&CARD, &mut scripted(&[entry])), Some(expected));
+    }
+    assert_eq!(decide(&CARD, &mut scripted(&[])), None);
+    let mut person = scripted(&[Entry::Tell, Entry::Tell]);
+    person.lines = vec![Some(" \n"), Some("read it first\n")];
+    assert_eq!(decide(&CARD, &mut person), Some(Choice::Tell("read it first".to_owned())));
+    let mut person = scripted(&[Entry::Tell]);
+    person.lines = vec![None];
+    assert_eq!(decide(&CARD, &mut person), None);
+}
+
+#[test]
+fn edited_arguments_are_shown_before_they_are_run_and_allow_nothing_for_ever() {
+    let mut person = scripted(&[Entry::Edit, Entry::Run]);
+    person.edits = vec![Ok("{\"key\":\"b\"}\n")];
+    assert_eq!(decide(&CARD, &mut person), Some(Choice::Edit(r#"{"key":"b"}"#.to_owned())));
+    assert!(person.seen.ends_with(
+        "\"key\": \"b\"\n}\n(11 bytes of arguments; asked because nothing allows it)\n"
+    ));
+    assert_eq!(person.offered[1], [Entry::Run, Entry::Skip, Entry::Tell, Entry::Edit]);
+    assert_eq!(person.given, ["{\n  \"key\": \"a\"\n}"]);
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_none() {
+    let mut person = scripted(&[Entry::Edit, Entry::Run]);
+    person.edits = vec![Ok("{\n  \"key\": \"a\"\n}\n")];
+    assert_eq!(decide(&CARD, &mut person), Some(Choice::Run));
+}
+
+#[test]
+fn what_is_not_an_object_is_refused_and_can_be_edited_further() {
+    for (bad, why) in [
+        ("[1]", "the arguments have to be a JSON object"),
+        ("{\"a\":}", "this is not JSON: expected value at line 1 column 6"),
+        ("", "this is not JSON: EOF while parsing a value at line 1 column 0"),
+    ] {
+        let mut person = scripted(&[Entry::Edit, Entry::Edit, Entry::Run]);
+        person.edits = vec![Ok(bad), Err("the editor is \u{1b} gone")];
+        assert_eq!(decide(&CARD, &mut person), Some(Choice::Run), "{bad}");
+        assert!(person.seen.contains(&format!("Not changed: {why}\n")), "{}", person.seen);
+        assert!(person.seen.ends_with("Not changed: the editor is \\e gone\n"), "{}", person.seen);
+        assert_eq!(person.given[1], bad);
+    }
+}

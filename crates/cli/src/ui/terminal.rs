@@ -1,0 +1,42 @@
+//! What the terminal can do.
+
+use std::io::IsTerminal as _;
+
+/// Terminals that cannot move the cursor.
+const SIMPLE: [&str; 3] = ["dumb", "cons25", "emacs"];
+
+/// Whether a person types into a terminal in which the cursor can be moved.
+pub(crate) fn is_capable() -> bool {
+    std::io::stdin().is_terminal() && !is_simple(std::env::var("TERM").ok().as_deref())
+}
+
+fn is_simple(name: Option<&str>) -> bool {
+    name.is_some_and(|name| SIMPLE.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
+}
+
+/// Forgets the keys that were pressed before a question was shown: they are no answer to it.
+pub(crate) fn forget_keys() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        // What cannot be forgotten is not a terminal, where nothing is typed ahead.
+        tcflush(std::io::stdin(), QueueSelector::IFlush).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_simple;
+
+    #[test]
+    fn simple_terminals_are_known_by_name() {
+        for (name, simple) in [
+            (None, false),
+            (Some("xterm-256color"), false),
+            (Some("dumb"), true),
+            (Some("Emacs"), true),
+        ] {
+            assert_eq!(is_simple(name), simple, "{name:?}");
+        }
+    }
+}

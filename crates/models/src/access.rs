@@ -1,0 +1,188 @@
+//! Where a model is and what opens its door: the address, the key and the headers.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use switchboard_host::config::{Environment, ModelProfile, Provider};
+use switchboard_host::model::{ModelError, Trouble};
+
+use crate::defaults::{self, Defaults};
+
+/// Headers that can hold a key.
+const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
+/// Shorter values stand in too many texts to be taken out of all of them.
+const SHORTEST_SECRET: usize = 6;
+
+/// The way to a vendor. It has no `Debug`, for it holds secrets.
+pub(crate) struct Access {
+    /// Where requests go; paths are added to it.
+    pub(crate) base: Url,
+    /// What every request carries.
+    pub(crate) headers: HeaderMap,
+    /// What must not be quoted.
+    secrets: Vec<String>,
+    /// The variable of the key, for hints.
+    pub(crate) key_variable: Option<String>,
+}
+
+impl Access {
+    /// Finds address and key of a profile.
+    pub(crate) fn find(
+        profile: &ModelProfile,
+        environment: &Environment,
+        key_header: KeyHeader,
+    ) -> Result<Self, ModelError> {
+        let defaults = defaults::of(profile.provider);
+        let base = base(profile, &defaults)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let has_own_key =
+            profile.headers.keys().any(|name| KEY_HEADERS.contains(&&*name.to_lowercase()));
+        let found = key(profile, environment, &defaults)?;
+        let mut secrets = Vec::new();
+        if let Some(key) = found {
+            insert_key(&mut headers, key_header, &key)?;
+            secrets.push(key.value);
+        } else if !has_own_key && needs_key(profile, &defaults, &base) {
+            return Err(missing_key(profile, &defaults));
+        }
+        for (name, value) in &profile.headers {
+            let bad = || {
+                let message =
+                    format!("the header `{name}` of the model `{}` cannot be sent", profile.name);
+                ModelError::new(Trouble::Profile, message)
+            };
+            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            let mut sent = HeaderValue::from_str(value).map_err(|_| bad())?;
+            sent.set_sensitive(true);
+            headers.insert(header, sent);
+            secrets.push(value.clone());
+        }
+        let has_key = KEY_HEADERS.iter().any(|name| headers.contains_key(*name));
+        if has_key && base.scheme() != "https" && !is_loopback(&base) {
+            return Err(plain_http(profile));
+        }
+        secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        let key_variable = variables(profile, &defaults).first().map(|name| (*name).to_owned());
+        Ok(Self { base, headers, secrets, key_variable })
+    }
+
+    /// The text without any secret that the other side may have repeated.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let hide = |text: String, secret: &String| text.replace(secret.as_str(), "***");
+        self.secrets.iter().fold(text.to_owned(), hide)
+    }
+
+    /// The address with more path.
+    pub(crate) fn at(&self, segments: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        // Only an address that cannot have a path has no segments, and such a base is refused.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+}
+
+/// How a vendor wants its key.
+#[derive(Clone, Copy)]
+pub(crate) enum KeyHeader {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// Bare, under this name.
+    Named(&'static str),
+}
+
+struct Key {
+    value: String,
+    variable: String,
+}
+
+/// Whether the address is on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+fn base(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> {
+    let text = profile.base_url.as_deref().unwrap_or(defaults.base_url);
+    let wrong = |why: &str| {
+        let message = format!("the `baseUrl` of the model `{}` {why}", profile.name);
+        ModelError::new(Trouble::Profile, message)
+    };
+    let url: Url = text.parse().map_err(|_| wrong("is no address"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(wrong("is neither `http://` nor `https://`"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("holds a user name or password").with_hint("use `headers` for it"));
+    }
+    Ok(url)
+}
+
+fn variables<'a>(profile: &'a ModelProfile, defaults: &Defaults) -> Vec<&'a str> {
+    match &profile.api_key_env {
+        Some(name) => vec![name],
+        None => defaults.key_variables.to_vec(),
+    }
+}
+
+fn key(
+    profile: &ModelProfile,
+    environment: &Environment,
+    defaults: &Defaults,
+) -> Result<Option<Key>, ModelError> {
+    for variable in variables(profile, defaults) {
+        let value = environment.variable(variable).unwrap_or_default().trim();
+        if !value.is_empty() {
+            return Ok(Some(Key { value: value.to_owned(), variable: variable.to_owned() }));
+        }
+    }
+    // Whoever names a variable wants it used; without it the request would go out bare.
+    if profile.api_key_env.is_some() { Err(missing_key(profile, defaults)) } else { Ok(None) }
+}
+
+fn needs_key(profile: &ModelProfile, defaults: &Defaults, base: &Url) -> bool {
+    let own_server =
+        profile.provider == Provider::OpenAi && profile.base_url.is_some() && is_loopback(base);
+    !defaults.key_variables.is_empty() && !own_server
+}
+
+fn missing_key(profile: &ModelProfile, defaults: &Defaults) -> ModelError {
+    let name = &profile.name;
+    let variable = variables(profile, defaults).first().copied().unwrap_or_default();
+    let message = format!("there is no key for the model `{name}`");
+    ModelError::new(Trouble::BadKey, message)
+        .with_hint(format!("put the key into the environment variable `{variable}`"))
+}
+
+fn plain_http(profile: &ModelProfile) -> ModelError {
+    let message = format!(
+        "the key of the model `{}` would travel unprotected to another machine",
+        profile.name
+    );
+    ModelError::new(Trouble::Profile, message).with_hint("use `https://` in `baseUrl`")
+}
+
+fn insert_key(headers: &mut HeaderMap, form: KeyHeader, key: &Key) -> Result<(), ModelError> {
+    let (name, text) = match form {
+        KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.value)),
+        KeyHeader::Named(name) => (name, key.value.clone()),
+    };
+    let mut value = HeaderValue::from_str(&text).map_err(|_| {
+        let message = format!("the value of `{}` is no key: it cannot be sent", key.variable);
+        ModelError::new(Trouble::BadKey, message)
+            .with_hint(format!("set `{}` again, without line breaks", key.variable))
+    })?;
+    value.set_sensitive(true);
+    headers.insert(HeaderName::from_static(name), value);
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "access_tests.rs"]
+mod tests;

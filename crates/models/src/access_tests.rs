@@ -1,0 +1,113 @@
+//! Which keys are found, which are needed, and where they may not go.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::*;
+
+const KEY: &str = "sk-hunter2-hunter2";
+
+fn environment(variables: &[&str]) -> Environment {
+    let variables = variables.iter().map(|name| ((*name).to_owned(), format!("{KEY}\n"))).collect();
+    Environment { variables, home: None, current_dir: PathBuf::from(".") }
+}
+
+fn profile(provider: Provider, base_url: Option<&str>) -> ModelProfile {
+    ModelProfile {
+        base_url: base_url.map(str::to_owned),
+        ..ModelProfile::new("fast", provider, "m")
+    }
+}
+
+fn find(profile: &ModelProfile, variables: &[&str]) -> Result<Access, ModelError> {
+    Access::find(profile, &environment(variables), KeyHeader::Bearer)
+}
+
+#[test]
+fn a_key_is_needed_by_vendors_on_other_machines_only() {
+    let remote = "https://models.example/v1";
+    let local = "http://127.0.0.1:9/v1";
+    for (provider, base_url, variable) in [
+        (Provider::OpenAi, None, Some("OPENAI_API_KEY")),
+        (Provider::OpenAi, Some(remote), Some("OPENAI_API_KEY")),
+        (Provider::OpenAi, Some(local), None),
+        (Provider::OpenAi, Some("http://localhost:9/v1"), None),
+        (Provider::OpenAi, Some("http://[::1]:9/v1"), None),
+        (Provider::Anthropic, None, Some("ANTHROPIC_API_KEY")),
+        (Provider::Gemini, None, Some("GEMINI_API_KEY")),
+        (Provider::OpenRouter, None, Some("OPENROUTER_API_KEY")),
+        (Provider::Ollama, None, None),
+        (Provider::LmStudio, None, None),
+        (Provider::Vllm, Some("http://models.example/v1"), None),
+    ] {
+        let profile = profile(provider, base_url);
+        let expected = variable.map(|variable| {
+            ModelError::new(Trouble::BadKey, "there is no key for the model `fast`")
+                .with_hint(format!("put the key into the environment variable `{variable}`"))
+        });
+        assert_eq!(find(&profile, &[]).err(), expected, "{provider:?} {base_url:?}");
+        if let Some(variable) = variable {
+            let access = find(&profile, &[variable]).ok().unwrap();
+            assert_eq!(access.headers["authorization"], format!("Bearer {KEY}"));
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_the_profile_names_must_be_set() {
+    let named =
+        ModelProfile { api_key_env: Some("MINE".to_owned()), ..profile(Provider::Ollama, None) };
+    let error = find(&named, &[]).err().unwrap();
+    assert_eq!(error.hint.unwrap(), "put the key into the environment variable `MINE`");
+    assert!(find(&named, &["MINE"]).ok().unwrap().headers.contains_key("authorization"));
+}
+
+#[test]
+fn no_key_leaves_this_machine_over_plain_http() {
+    let open = profile(Provider::OpenAi, Some("http://models.example/v1"));
+    let error = find(&open, &["OPENAI_API_KEY"]).err().unwrap();
+    assert_eq!(error.trouble, Trouble::Profile);
+    assert_eq!(error.hint.as_deref(), Some("use `https://` in `baseUrl`"));
+    let in_a_header = ModelProfile {
+        headers: BTreeMap::from([("Authorization".to_owned(), KEY.to_owned())]),
+        ..profile(Provider::Vllm, Some("http://models.example/v1"))
+    };
+    assert!(find(&in_a_header, &[]).is_err());
+    let near = profile(Provider::OpenAi, Some("http://127.1.2.3:8080"));
+    assert!(find(&near, &["OPENAI_API_KEY"]).is_ok());
+}
+
+#[test]
+fn a_key_in_the_headers_of_the_profile_is_enough() {
+    let own = ModelProfile {
+        headers: BTreeMap::from([("X-API-Key".to_owned(), KEY.to_owned())]),
+        ..profile(Provider::Anthropic, None)
+    };
+    assert_eq!(find(&own, &[]).ok().unwrap().headers["x-api-key"], KEY);
+}
+
+#[test]
+fn secrets_are_neither_printed_nor_quoted() {
+    let access = find(&profile(Provider::OpenAi, None), &["OPENAI_API_KEY"]).ok().unwrap();
+    assert!(!format!("{:?}", access.headers).contains("hunter2"));
+    let quoted = access.without_secrets(&format!("bad key {KEY}, sorry"));
+    assert_eq!(quoted, "bad key ***, sorry");
+    let mut broken = environment(&[]);
+    broken.variables.insert("OPENAI_API_KEY".to_owned(), "sk-hun\nter2".to_owned());
+    let profile = profile(Provider::OpenAi, None);
+    let error = Access::find(&profile, &broken, KeyHeader::Bearer).err().unwrap();
+    assert_eq!(error.trouble, Trouble::BadKey);
+    assert!(!format!("{error:?}").contains("ter2"), "{error:?}");
+}
+
+#[test]
+fn paths_are_added_to_the_address_and_cannot_leave_it() {
+    let access = find(&profile(Provider::OpenAi, Some("http://127.0.0.1:9/v1?a=b")), &[]);
+    let access = access.ok().unwrap();
+    for (segments, expected) in [
+        (&["chat", "completions"][..], "http://127.0.0.1:9/v1/chat/completions?a=b"),
+        (&["models", "a/../b?c:d"], "http://127.0.0.1:9/v1/models/a%2F..%2Fb%3Fc:d?a=b"),
+    ] {
+        assert_eq!(access.at(segments).as_str(), expected);
+    }
+}

@@ -1,0 +1,7 @@
+//! Anthropic's messages.
+
+mod protocol;
+mod request;
+mod stream;
+
+pub(crate) use protocol::Anthropic;

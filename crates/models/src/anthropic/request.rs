@@ -1,0 +1,160 @@
+//! Writes the body of a request for Anthropic's messages.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use switchboard_host::model::{About, AskedCall, Request};
+
+use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
+
+/// The body of a request.
+pub(super) fn body(request: &Request, about: &About) -> Value {
+    let mut messages = messages(request, about);
+    cache_conversation(&mut messages);
+    let mut body = json!({
+        "model": about.model,
+        "max_tokens": most_tokens(&about.model),
+        "stream": true,
+    });
+    let Some(members) = body.as_object_mut() else { return body };
+    if !request.system.trim().is_empty() {
+        let mut system = json!({ "type": "text", "text": request.system });
+        cache(&mut system);
+        members.insert("system".to_owned(), json!([system]));
+    }
+    let mut tools = tools(&request.tools).cloned().unwrap_or_default();
+    if tools.is_empty() {
+        // Calls of the past must have definitions, even where no tool may be called any more.
+        tools = called(&messages).into_iter().map(past_tool).collect();
+        if !tools.is_empty() {
+            members.insert("tool_choice".to_owned(), json!({ "type": "none" }));
+        }
+    }
+    if let Some(last) = tools.last_mut() {
+        cache(last);
+        members.insert("tools".to_owned(), Value::Array(tools));
+    }
+    members.insert("messages".to_owned(), Value::Array(messages));
+    body
+}
+
+/// How much may be written, which the vendor wants to be told.
+fn most_tokens(model: &str) -> u32 {
+    let is = |part: &str| model.contains(part);
+    if is("claude-3-opus") || is("claude-3-haiku") || is("claude-3-sonnet") || is("claude-2") {
+        4_096
+    } else if is("claude-3-5") {
+        8_192
+    } else {
+        32_000
+    }
+}
+
+/// Messages that alternate between both sides.
+fn messages(request: &Request, about: &About) -> Vec<Value> {
+    let mut messages: Vec<(&'static str, Vec<Value>)> = Vec::new();
+    for turn in turns(&request.messages, about) {
+        let (role, blocks) = match turn {
+            Turn::User { text, images } => ("user", text_and_images(&text, &images)),
+            Turn::Assistant { text, calls, kept } => (
+                "assistant",
+                match kept.and_then(Value::as_array) {
+                    Some(kept) => kept.clone(),
+                    None => said(text, calls),
+                },
+            ),
+            Turn::Results(results) => ("user", results.iter().map(result).collect()),
+        };
+        match messages.last_mut() {
+            Some((last, earlier)) if *last == role => earlier.extend(blocks),
+            _ => messages.push((role, blocks)),
+        }
+    }
+    let message = |(role, blocks)| json!({ "role": role, "content": Value::Array(blocks) });
+    messages.into_iter().map(message).collect()
+}
+
+fn said(text: &str, calls: &[AskedCall]) -> Vec<Value> {
+    // White space at the end of the last message is refused.
+    let mut blocks: Vec<Value> = text_block(text.trim_end()).into_iter().collect();
+    blocks.extend(calls.iter().map(|call| {
+        json!({
+            "type": "tool_use",
+            "id": id(&call.id),
+            "name": call.name,
+            "input": arguments(call),
+        })
+    }));
+    blocks
+}
+
+fn result(result: &Answered<'_>) -> Value {
+    let mut block = json!({ "type": "tool_result", "tool_use_id": id(result.id) });
+    let content = text_and_images(&result.text, &result.images);
+    if let Some(members) = block.as_object_mut() {
+        if !content.is_empty() {
+            members.insert("content".to_owned(), Value::Array(content));
+        }
+        if result.failed {
+            members.insert("is_error".to_owned(), Value::Bool(true));
+        }
+    }
+    block
+}
+
+/// The name of a call in the letters that the vendor takes; other vendors use more of them.
+fn id(name: &str) -> String {
+    let fine = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().map(fine).collect()
+}
+
+fn text_and_images(text: &str, images: &[Picture<'_>]) -> Vec<Value> {
+    text_block(text).into_iter().chain(images.iter().map(picture)).collect()
+}
+
+/// A block of text, unless it would be empty, which is refused.
+fn text_block(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
+}
+
+fn picture(image: &Picture<'_>) -> Value {
+    json!({
+        "type": "image",
+        "source": { "type": "base64", "media_type": image.mime, "data": image.data },
+    })
+}
+
+/// The names of the tools that were called.
+fn called(messages: &[Value]) -> BTreeSet<&str> {
+    let contents = messages.iter().filter_map(|message| message.get("content")?.as_array());
+    contents
+        .flatten()
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"))
+        .filter_map(|block| block.get("name")?.as_str())
+        .collect()
+}
+
+fn past_tool(name: &str) -> Value {
+    json!({ "name": name, "description": "Not available.", "input_schema": { "type": "object" } })
+}
+
+/// Has everything up to the newest words of our side kept for the next request. What the vendor
+/// said goes back untouched.
+fn cache_conversation(messages: &mut [Value]) {
+    let ours = |message: &&mut Value| message.get("role").and_then(Value::as_str) == Some("user");
+    let newest = messages.last_mut().filter(ours);
+    let blocks = newest.and_then(|message| message.get_mut("content")?.as_array_mut());
+    if let Some(last) = blocks.and_then(|blocks| blocks.last_mut()) {
+        cache(last);
+    }
+}
+
+fn cache(block: &mut Value) {
+    if let Some(members) = block.as_object_mut() {
+        members.insert("cache_control".to_owned(), json!({ "type": "ephemeral" }));
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

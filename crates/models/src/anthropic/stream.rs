@@ -1,0 +1,215 @@
+//! Reads the stream of one of Anthropic's messages.
+
+use serde_json::{Map, Value, json};
+use switchboard_host::model::{Delta, Said, Stop, Usage};
+use switchboard_host::parse::Assembler;
+use switchboard_wire::http::Event;
+
+use crate::protocol::{Broken, Reader, Refusal};
+
+/// What came of an answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    blocks: Vec<Block>,
+    calls: Assembler,
+    counts: Counts,
+    stop: Option<String>,
+    over: bool,
+}
+
+#[derive(Debug)]
+struct Block {
+    /// The vendor's number for it.
+    index: u64,
+    /// The block as it will be given back, without the arguments of a call.
+    value: Map<String, Value>,
+    /// Whether the arguments of a call came with its beginning.
+    came_whole: bool,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    input: u64,
+    written_to_cache: u64,
+    cached: u64,
+    output: u64,
+}
+
+impl Reader for Stream {
+    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+        let data = event.data.trim_ascii();
+        if data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let value: Value = serde_json::from_slice(data)
+            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
+        let told = match kind {
+            "message_start" => {
+                self.count(value.pointer("/message/usage"));
+                None
+            }
+            "content_block_start" => self.begin(&value),
+            "content_block_delta" => self.continue_block(&value),
+            "message_delta" => {
+                let reason = value.pointer("/delta/stop_reason").and_then(Value::as_str);
+                self.stop = reason.map(str::to_owned).or_else(|| self.stop.take());
+                self.count(value.get("usage"));
+                None
+            }
+            "message_stop" => {
+                self.over = true;
+                None
+            }
+            "error" => {
+                let refusal = Refusal::of(&value).unwrap_or_default();
+                return Err(Broken::Refused(refusal));
+            }
+            // The vendor announces that there will be more kinds of events.
+            _ => None,
+        };
+        Ok(told.into_iter().collect())
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+        let calls = self.calls.finish();
+        let stop = match self.stop.as_deref() {
+            Some("end_turn" | "stop_sequence") => Stop::End,
+            Some("tool_use") => Stop::Calls,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("refusal") => Stop::Refused,
+            Some(other) => Stop::Other(other.to_owned()),
+            None if self.over && calls.is_empty() => Stop::End,
+            None if self.over => Stop::Calls,
+            None => return Err(Broken::Cut),
+        };
+        let mut inputs = calls.iter().map(|call| {
+            let text = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
+            serde_json::from_str(text).unwrap_or_else(|_| json!({}))
+        });
+        let (mut text, mut content, mut has_more) = (String::new(), Vec::new(), false);
+        for Block { mut value, .. } in self.blocks {
+            match kind(&value) {
+                "text" => {
+                    let words = word(&value, "text");
+                    text.push_str(words);
+                    if words.trim().is_empty() {
+                        continue;
+                    }
+                }
+                "tool_use" => {
+                    value.insert("input".to_owned(), inputs.next().unwrap_or_default());
+                }
+                _ => has_more = true,
+            }
+            content.push(Value::Object(value));
+        }
+        let kept = has_more.then_some(Value::Array(content));
+        Ok(Said { text, calls, stop, usage: self.counts.usage(), kept })
+    }
+}
+
+impl Stream {
+    fn begin(&mut self, event: &Value) -> Option<Delta> {
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
+        let value = event.get("content_block")?.as_object()?.clone();
+        let delta = match kind(&value) {
+            "text" => text(word(&value, "text")),
+            "thinking" => thinking(word(&value, "thinking")),
+            "tool_use" => {
+                let name = word(&value, "name");
+                self.calls.delta(self.blocks.len(), Some(word(&value, "id")), Some(name), "");
+                Some(Delta::Call { name: name.to_owned() })
+            }
+            _ => None,
+        };
+        let whole = value.get("input").and_then(Value::as_object).filter(|input| !input.is_empty());
+        let came_whole = whole.is_some() && kind(&value) == "tool_use";
+        if let Some(whole) = whole.filter(|_| came_whole) {
+            self.calls.delta(self.blocks.len(), None, None, &json!(whole).to_string());
+        }
+        self.blocks.push(Block { index, value, came_whole });
+        delta
+    }
+
+    fn continue_block(&mut self, event: &Value) -> Option<Delta> {
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
+        let delta = event.get("delta")?;
+        let place = self.blocks.iter().rposition(|block| block.index == index)?;
+        let block = self.blocks.get_mut(place)?;
+        let fragment = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
+        match delta.get("type").and_then(Value::as_str)? {
+            "text_delta" => text(append(&mut block.value, "text", fragment("text"))),
+            "thinking_delta" => {
+                thinking(append(&mut block.value, "thinking", fragment("thinking")))
+            }
+            "signature_delta" => {
+                append(&mut block.value, "signature", fragment("signature"));
+                None
+            }
+            "input_json_delta" if kind(&block.value) == "tool_use" => {
+                // A call that came whole has nothing to add.
+                if !block.came_whole {
+                    self.calls.delta(place, None, None, fragment("partial_json"));
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Later numbers replace earlier ones: they count the whole answer.
+    fn count(&mut self, usage: Option<&Value>) {
+        let count = |name: &str, target: &mut u64| {
+            if let Some(number) = usage.and_then(|usage| usage.get(name)?.as_u64()) {
+                *target = number;
+            }
+        };
+        count("input_tokens", &mut self.counts.input);
+        count("cache_creation_input_tokens", &mut self.counts.written_to_cache);
+        count("cache_read_input_tokens", &mut self.counts.cached);
+        count("output_tokens", &mut self.counts.output);
+    }
+}
+
+impl Counts {
+    fn usage(&self) -> Usage {
+        let input = self.input.saturating_add(self.written_to_cache).saturating_add(self.cached);
+        Usage { input, output: self.output, cached: self.cached }
+    }
+}
+
+fn kind(block: &Map<String, Value>) -> &str {
+    word(block, "type")
+}
+
+fn word<'a>(block: &'a Map<String, Value>, name: &str) -> &'a str {
+    block.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Adds a fragment to a member of a block and gives the fragment back.
+fn append<'a>(block: &mut Map<String, Value>, name: &str, fragment: &'a str) -> &'a str {
+    match block.get_mut(name) {
+        Some(Value::String(text)) => text.push_str(fragment),
+        _ => {
+            block.insert(name.to_owned(), json!(fragment));
+        }
+    }
+    fragment
+}
+
+fn text(words: &str) -> Option<Delta> {
+    (!words.is_empty()).then(|| Delta::Text(words.to_owned()))
+}
+
+fn thinking(words: &str) -> Option<Delta> {
+    (!words.is_empty()).then(|| Delta::Thinking(words.to_owned()))
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

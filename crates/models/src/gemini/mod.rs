@@ -1,0 +1,7 @@
+//! Google's Gemini.
+
+mod protocol;
+mod request;
+mod stream;
+
+pub(crate) use protocol::Gemini;

@@ -1,0 +1,108 @@
+//! Writes the body of a request for Gemini.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use switchboard_host::model::{About, AskedCall, Request};
+
+use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
+
+/// What the vendor takes in place of a signature for a call that another model made.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+/// Models that know no signatures; of later ones the first call of a turn must have one.
+const OLD: [&str; 3] = ["gemini-1", "gemini-2", "gemma"];
+
+/// The body of a request.
+pub(super) fn body(request: &Request, about: &About) -> Value {
+    let mut body = json!({ "contents": contents(request, about) });
+    if let Some(members) = body.as_object_mut() {
+        if !request.system.trim().is_empty() {
+            let system = json!({ "parts": [{ "text": request.system }] });
+            members.insert("systemInstruction".to_owned(), system);
+        }
+        if let Some(tools) = tools(&request.tools) {
+            members.insert("tools".to_owned(), json!(tools));
+        }
+    }
+    body
+}
+
+/// Contents that alternate between both sides.
+fn contents(request: &Request, about: &About) -> Vec<Value> {
+    let mut contents: Vec<(&'static str, Vec<Value>)> = Vec::new();
+    let mut vendor_ids = BTreeSet::new();
+    for turn in turns(&request.messages, about) {
+        let (role, parts) = match turn {
+            Turn::User { text, images } => ("user", text_and_images(&text, &images)),
+            Turn::Assistant { text, calls, kept } => {
+                let kept = kept.and_then(Value::as_array);
+                vendor_ids = kept.map(|kept| ids(kept)).unwrap_or_default();
+                ("model", kept.map_or_else(|| said(text, calls, &about.model), Clone::clone))
+            }
+            Turn::Results(results) => ("user", answered(&results, &vendor_ids)),
+        };
+        match contents.last_mut() {
+            Some((last, earlier)) if *last == role => earlier.extend(parts),
+            _ => contents.push((role, parts)),
+        }
+    }
+    let content = |(role, parts)| json!({ "role": role, "parts": Value::Array(parts) });
+    contents.into_iter().map(content).collect()
+}
+
+/// The names that the vendor itself gave to its calls.
+fn ids(parts: &[Value]) -> BTreeSet<String> {
+    let id = |part: &Value| part.pointer("/functionCall/id")?.as_str().map(str::to_owned);
+    parts.iter().filter_map(id).collect()
+}
+
+fn said(text: &str, calls: &[AskedCall], model: &str) -> Vec<Value> {
+    let mut parts: Vec<Value> = text_part(text).into_iter().collect();
+    for (place, call) in calls.iter().enumerate() {
+        let mut part = json!({ "functionCall": { "name": call.name, "args": arguments(call) } });
+        let wants_signature = place == 0 && !OLD.iter().any(|old| model.contains(old));
+        if wants_signature && let Some(members) = part.as_object_mut() {
+            members.insert("thoughtSignature".to_owned(), json!(NO_SIGNATURE));
+        }
+        parts.push(part);
+    }
+    parts
+}
+
+/// Results first and pictures after them: the vendor counts the results against the calls.
+fn answered(results: &[Answered<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Value> {
+    let mut parts: Vec<Value> = results.iter().map(|it| response(it, vendor_ids)).collect();
+    for result in results.iter().filter(|result| !result.images.is_empty()) {
+        parts.push(json!({ "text": format!("From the result of `{}`:", result.name) }));
+        parts.extend(result.images.iter().map(picture));
+    }
+    parts
+}
+
+fn response(result: &Answered<'_>, vendor_ids: &BTreeSet<String>) -> Value {
+    let member = if result.failed { "error" } else { "output" };
+    let mut response = json!({ "name": result.name, "response": { member: result.text } });
+    // A name that the vendor did not give would match no call of its own.
+    if vendor_ids.contains(result.id)
+        && let Some(members) = response.as_object_mut()
+    {
+        members.insert("id".to_owned(), json!(result.id));
+    }
+    json!({ "functionResponse": response })
+}
+
+fn text_and_images(text: &str, images: &[Picture<'_>]) -> Vec<Value> {
+    text_part(text).into_iter().chain(images.iter().map(picture)).collect()
+}
+
+fn text_part(text: &str) -> Option<Value> {
+    (!text.is_empty()).then(|| json!({ "text": text }))
+}
+
+fn picture(image: &Picture<'_>) -> Value {
+    json!({ "inlineData": { "mimeType": image.mime, "data": image.data } })
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

@@ -1,0 +1,147 @@
+//! Reads the stream of one of Gemini's answers.
+
+use serde_json::{Map, Value, json};
+use switchboard_host::model::{Delta, Said, Stop, Usage};
+use switchboard_host::parse::Assembler;
+use switchboard_wire::http::Event;
+
+use crate::protocol::{Broken, Reader, Refusal};
+
+/// Reasons to end that mean that the vendor does not want to say it.
+const REFUSED: [&str; 8] = [
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+];
+
+/// What came of an answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    text: String,
+    parts: Vec<Map<String, Value>>,
+    calls: Assembler,
+    call_count: usize,
+    stop: Option<String>,
+    blocked: bool,
+    usage: Usage,
+}
+
+impl Reader for Stream {
+    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+        let data = event.data.trim_ascii();
+        if data.is_empty() || data == b"[DONE]" {
+            return Ok(Vec::new());
+        }
+        let chunk: Value = serde_json::from_slice(data)
+            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+        if chunk.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(Broken::Refused(Refusal::of(&chunk).unwrap_or_default()));
+        }
+        self.count(&chunk);
+        self.blocked |= chunk.pointer("/promptFeedback/blockReason").is_some_and(Value::is_string);
+        let mut deltas = Vec::new();
+        let Some(candidate) = chunk.get("candidates").and_then(|candidates| candidates.get(0))
+        else {
+            return Ok(deltas);
+        };
+        let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
+        for part in parts.into_iter().flatten().filter_map(Value::as_object) {
+            deltas.extend(self.take(part));
+        }
+        if let Some(reason) = candidate.get("finishReason").and_then(Value::as_str) {
+            self.stop = Some(reason.to_owned());
+        }
+        Ok(deltas)
+    }
+
+    /// The vendor ends the stream without a mark.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+        let calls = self.calls.finish();
+        let stop = match self.stop.as_deref() {
+            _ if self.blocked => Stop::Refused,
+            Some("STOP") if calls.is_empty() => Stop::End,
+            Some("STOP") => Stop::Calls,
+            Some("MAX_TOKENS") => Stop::Length,
+            Some(reason) if REFUSED.contains(&reason) => Stop::Refused,
+            Some(other) => Stop::Other(other.to_owned()),
+            None => return Err(Broken::Cut),
+        };
+        // Thoughts without a signature are a summary for people and are not wanted back.
+        let is_wanted = |part: &Map<String, Value>| {
+            is_signed(part) || !is_thought(part) && part.get("text") != Some(&json!(""))
+        };
+        let parts: Vec<_> = self.parts.into_iter().filter(is_wanted).collect();
+        let kept = parts.iter().any(has_more).then(|| json!(parts));
+        Ok(Said { text: self.text, calls, stop, usage: self.usage, kept })
+    }
+}
+
+impl Stream {
+    fn take(&mut self, part: &Map<String, Value>) -> Option<Delta> {
+        self.keep(part);
+        if let Some(call) = part.get("functionCall") {
+            let word = |name: &str| call.get(name).and_then(Value::as_str);
+            let arguments = match call.get("args") {
+                None | Some(Value::Null) => String::new(),
+                Some(arguments) => arguments.to_string(),
+            };
+            self.calls.delta(self.call_count, word("id"), word("name"), &arguments);
+            self.call_count += 1;
+            return word("name").map(|name| Delta::Call { name: name.to_owned() });
+        }
+        let text = part.get("text").and_then(Value::as_str).filter(|text| !text.is_empty())?;
+        if is_thought(part) {
+            return Some(Delta::Thinking(text.to_owned()));
+        }
+        self.text.push_str(text);
+        Some(Delta::Text(text.to_owned()))
+    }
+
+    /// Keeps a part. Plain text continues plain text; a signature belongs to its part alone.
+    fn keep(&mut self, part: &Map<String, Value>) {
+        let is_plain = |part: &Map<String, Value>| {
+            part.get("text").is_some_and(Value::is_string) && !has_more(part)
+        };
+        let newest = self.parts.last_mut().filter(|newest| is_plain(newest) && is_plain(part));
+        match (newest.and_then(|newest| newest.get_mut("text")), part.get("text")) {
+            (Some(Value::String(before)), Some(Value::String(text))) => before.push_str(text),
+            _ => self.parts.push(part.clone()),
+        }
+    }
+
+    fn count(&mut self, chunk: &Value) {
+        let Some(usage) = chunk.get("usageMetadata") else { return };
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
+        self.usage = Usage {
+            input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
+            output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+            cached: count("cachedContentTokenCount"),
+        };
+    }
+}
+
+fn is_thought(part: &Map<String, Value>) -> bool {
+    part.get("thought").and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn is_signed(part: &Map<String, Value>) -> bool {
+    part.contains_key("thoughtSignature")
+}
+
+/// Whether a part holds more than text or a call.
+fn has_more(part: &Map<String, Value>) -> bool {
+    part.keys().any(|name| !matches!(name.as_str(), "text" | "functionCall"))
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -1,0 +1,66 @@
+//! Reads the text of a delta, which is a string or a list of parts.
+
+use serde_json::Value;
+
+/// Words and thoughts in the content of a delta.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Content {
+    pub(super) text: String,
+    pub(super) thinking: String,
+}
+
+/// Reads content; parts that are neither words nor thoughts are left out.
+pub(super) fn content(value: Option<&Value>) -> Content {
+    let mut out = Content::default();
+    match value {
+        Some(Value::String(text)) => out.text.clone_from(text),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
+                if kind == "thinking" {
+                    out.thinking.push_str(&flat(part.get("thinking")));
+                } else {
+                    out.text.push_str(&flat(part.get("text")));
+                }
+            }
+        }
+        _ => {}
+    }
+    out
+}
+
+/// A string, or the strings in a list of parts.
+fn flat(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.get("text")?.as_str()).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn content_is_a_string_or_a_list_of_parts() {
+        let parts = json!([
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+            {"type": "text", "text": "yes"},
+            {"type": "reference", "ids": [1]},
+        ]);
+        for (value, text, thinking) in [
+            (json!("yes"), "yes", ""),
+            (parts, "yes", "hm"),
+            (json!(null), "", ""),
+            (json!(7), "", ""),
+        ] {
+            let expected = Content { text: text.to_owned(), thinking: thinking.to_owned() };
+            assert_eq!(content(Some(&value)), expected, "{value}");
+        }
+    }
+}

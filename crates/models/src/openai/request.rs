@@ -1,0 +1,111 @@
+//! Writes the body of a request for chat completions.
+
+use serde_json::{Value, json};
+use switchboard_host::model::{About, AskedCall, Request};
+
+use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
+use crate::protocol::Form;
+
+/// The body of a request.
+pub(super) fn body(request: &Request, about: &About, form: Form) -> Value {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": request.system }));
+    }
+    for turn in turns(&request.messages, about) {
+        match turn {
+            Turn::User { text, images } => messages.push(user(&text, &images)),
+            Turn::Assistant { text, calls, kept } => messages.push(match kept {
+                Some(kept) => given_back(kept, calls),
+                None => assistant(text, calls),
+            }),
+            Turn::Results(results) => {
+                messages.extend(results.iter().map(result));
+                messages.extend(pictures(&results));
+            }
+        }
+    }
+    let mut body = json!({ "model": about.model, "messages": messages, "stream": true });
+    if let Some(members) = body.as_object_mut() {
+        if form == Form::Full {
+            members.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+        }
+        if let Some(tools) = tools(&request.tools) {
+            members.insert("tools".to_owned(), json!(tools));
+        }
+    }
+    body
+}
+
+/// A message of the assistant.
+pub(super) fn assistant(text: &str, calls: &[AskedCall]) -> Value {
+    let content = if text.is_empty() { Value::Null } else { json!(text) };
+    let mut message = json!({ "role": "assistant", "content": content });
+    if !calls.is_empty()
+        && let Some(members) = message.as_object_mut()
+    {
+        members.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+    }
+    message
+}
+
+fn call(call: &AskedCall) -> Value {
+    // Some servers take the text apart, so it has to be an object whatever the model wrote.
+    let is_object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|it| it.is_object());
+    let text = if is_object { call.arguments.clone() } else { arguments(call).to_string() };
+    json!({
+        "id": call.id,
+        "type": "function",
+        "function": { "name": call.name, "arguments": text },
+    })
+}
+
+/// The message as the server gave it; calls that it left without a name of their own get ours.
+fn given_back(kept: &Value, calls: &[AskedCall]) -> Value {
+    let mut message = kept.clone();
+    let entries = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+    for (entry, call) in entries.into_iter().flatten().zip(calls) {
+        if entry.get("id").is_none_or(Value::is_null)
+            && let Some(members) = entry.as_object_mut()
+        {
+            members.insert("id".to_owned(), json!(call.id));
+        }
+    }
+    message
+}
+
+fn user(text: &str, images: &[Picture<'_>]) -> Value {
+    if images.is_empty() {
+        return json!({ "role": "user", "content": text });
+    }
+    let mut parts = Vec::new();
+    if !text.is_empty() {
+        parts.push(json!({ "type": "text", "text": text }));
+    }
+    parts.extend(images.iter().map(picture));
+    json!({ "role": "user", "content": parts })
+}
+
+fn picture(image: &Picture<'_>) -> Value {
+    let url = format!("data:{};base64,{}", image.mime, image.data);
+    json!({ "type": "image_url", "image_url": { "url": url } })
+}
+
+fn result(result: &Answered<'_>) -> Value {
+    json!({ "role": "tool", "tool_call_id": result.id, "content": result.text })
+}
+
+/// The pictures of results, which cannot be inside of them here.
+fn pictures(results: &[Answered<'_>]) -> Option<Value> {
+    let mut parts = Vec::new();
+    for result in results.iter().filter(|result| !result.images.is_empty()) {
+        let text = format!("From the result of `{}` (call `{}`):", result.name, result.id);
+        parts.push(json!({ "type": "text", "text": text }));
+        parts.extend(result.images.iter().map(picture));
+    }
+    (!parts.is_empty()).then(|| json!({ "role": "user", "content": parts }))
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

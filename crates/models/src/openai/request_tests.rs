@@ -1,0 +1,94 @@
+//! Whole bodies of requests, as chat completions want them.
+
+use switchboard_host::config::Provider;
+use switchboard_host::model::{CallResult, Message};
+
+use super::*;
+use crate::history::BEGINNING;
+use crate::history::tests::{about, asked, assistant as said, kept, picture, result, user as asks};
+
+fn messages(messages: Vec<Message>) -> Value {
+    let request = Request { messages, ..Request::default() };
+    body(&request, &about(Provider::OpenAi), Form::Plain)["messages"].clone()
+}
+
+#[test]
+fn a_whole_conversation_is_written_in_the_vendors_form() {
+    let seen = CallResult { images: vec![picture()], ..result("c1", "look", "done") };
+    let tools = json!([{"type": "function", "function": {"name": "look"}}]);
+    let request = Request {
+        system: "be brief".to_owned(),
+        messages: vec![
+            Message::User { text: "what is this?".to_owned(), images: vec![picture()] },
+            said("let me see", &[asked("c1", "look", "{\"at\": 1}"), asked("c2", "hear", "oops")]),
+            Message::Results { results: vec![seen, result("c2", "hear", "")] },
+            said("", &[asked("c3", "look", "")]),
+            Message::Results { results: vec![result("c3", "look", "again")] },
+            asks("thanks"),
+        ],
+        tools: tools.clone(),
+    };
+    let url = json!({"url": "data:image/png;base64,iVBO"});
+    let call = |id, name, arguments| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let expected = json!({
+        "model": "m-1",
+        "stream": true,
+        "stream_options": {"include_usage": true},
+        "tools": tools,
+        "messages": [
+            {"role": "system", "content": "be brief"},
+            {"role": "user", "content": [
+                {"type": "text", "text": "what is this?"},
+                {"type": "image_url", "image_url": url},
+            ]},
+            {"role": "assistant", "content": "let me see", "tool_calls": [
+                call("c1", "look", "{\"at\": 1}"), call("c2", "hear", "{}"),
+            ]},
+            {"role": "tool", "tool_call_id": "c1", "content": "done"},
+            {"role": "tool", "tool_call_id": "c2", "content": ""},
+            {"role": "user", "content": [
+                {"type": "text", "text": "From the result of `look` (call `c1`):"},
+                {"type": "image_url", "image_url": url},
+            ]},
+            {"role": "assistant", "content": null, "tool_calls": [call("c3", "look", "{}")]},
+            {"role": "tool", "tool_call_id": "c3", "content": "again"},
+            {"role": "user", "content": "thanks"},
+        ],
+    });
+    assert_eq!(body(&request, &about(Provider::OpenAi), Form::Full), expected);
+}
+
+#[test]
+fn the_plain_form_asks_for_nothing_special_and_no_tools_means_no_member() {
+    let request = Request { messages: vec![asks("hi")], tools: json!([]), ..Request::default() };
+    assert_eq!(
+        body(&request, &about(Provider::Ollama), Form::Plain),
+        json!({"model": "m-1", "stream": true, "messages": [{"role": "user", "content": "hi"}]})
+    );
+}
+
+#[test]
+fn what_the_server_said_goes_back_as_it_was_with_names_for_its_calls() {
+    let calls = [asked("ours", "look", "{}")];
+    let content = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
+        "tool_calls": [{"type": "function", "function": {"name": "look", "arguments": "{}"}}]});
+    let mut named = content.clone();
+    named["tool_calls"][0]["id"] = json!("ours");
+    let conversation = |provider: &str| {
+        vec![
+            asks("go"),
+            kept("", &calls, provider, content.clone()),
+            Message::Results { results: vec![result("ours", "look", "x")] },
+        ]
+    };
+    assert_eq!(messages(conversation("openai"))[1], named);
+    assert_eq!(messages(conversation("ollama"))[1], assistant("", &calls));
+}
+
+#[test]
+fn a_conversation_that_begins_in_the_middle_can_be_sent() {
+    assert_eq!(
+        messages(vec![said("hi", &[]), said("", &[])]),
+        json!([{"role": "user", "content": BEGINNING}, {"role": "assistant", "content": "hi"}])
+    );
+}

@@ -1,0 +1,177 @@
+//! Reads the stream of a chat completion.
+
+use serde_json::{Value, json};
+use switchboard_host::model::{Delta, Said, Stop, Usage};
+use switchboard_host::parse::{Assembler, NativeCall};
+use switchboard_wire::http::Event;
+
+use super::content::content;
+use super::reasoning::Reasoning;
+use crate::protocol::{Broken, Reader, Refusal};
+
+/// What came of an answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    text: String,
+    calls: Assembler,
+    begun: Vec<Begun>,
+    reasoning: Reasoning,
+    refused: bool,
+    stop: Option<String>,
+    usage: Usage,
+    done: bool,
+}
+
+/// A call that was announced.
+#[derive(Debug)]
+struct Begun {
+    index: usize,
+    id: Option<String>,
+}
+
+impl Reader for Stream {
+    fn push(&mut self, event: &Event) -> Result<Vec<Delta>, Broken> {
+        let data = event.data.trim_ascii();
+        if data == b"[DONE]" {
+            self.done = true;
+            return Ok(Vec::new());
+        }
+        if data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chunk: Value = serde_json::from_slice(data)
+            .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
+        let failed = chunk.get("error").is_some_and(|error| !error.is_null());
+        if failed || event.name == "error" {
+            let refusal = Refusal::of(&chunk)
+                .unwrap_or_else(|| Refusal { message: chunk.to_string(), ..Refusal::default() });
+            return Err(Broken::Refused(refusal));
+        }
+        self.count(&chunk);
+        let mut deltas = Vec::new();
+        if let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) {
+            // Some servers put a whole message where others put a delta.
+            let delta = choice.get("delta").or_else(|| choice.get("message"));
+            self.take(delta.unwrap_or(&Value::Null), &mut deltas);
+            if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+                self.stop = Some(reason.to_owned());
+            }
+        }
+        Ok(deltas)
+    }
+
+    fn is_over(&self) -> bool {
+        self.done
+    }
+
+    fn finish(self: Box<Self>) -> Result<Said, Broken> {
+        let calls = self.calls.finish();
+        let said_something = !self.text.is_empty() || !calls.is_empty();
+        if self.stop.is_none() && !(self.done && said_something) {
+            return Err(Broken::Cut);
+        }
+        let stop = match self.stop.as_deref() {
+            _ if self.refused => Stop::Refused,
+            Some("length") => Stop::Length,
+            Some("content_filter") => Stop::Refused,
+            // Some servers say `stop` where they mean calls, and some the other way round.
+            Some("stop" | "tool_calls" | "function_call" | "eos" | "") | None => {
+                if calls.is_empty() { Stop::End } else { Stop::Calls }
+            }
+            Some(other) => Stop::Other(other.to_owned()),
+        };
+        let mut message = message(&self.text, &calls);
+        let kept = self.reasoning.add_to(&mut message).then_some(message);
+        Ok(Said { text: self.text, calls, stop, usage: self.usage, kept })
+    }
+}
+
+impl Stream {
+    fn take(&mut self, delta: &Value, deltas: &mut Vec<Delta>) {
+        let said = content(delta.get("content"));
+        let thinking = self.reasoning.take(delta) + &said.thinking;
+        if !thinking.is_empty() {
+            deltas.push(Delta::Thinking(thinking));
+        }
+        let refusal = delta.get("refusal").and_then(Value::as_str).unwrap_or_default();
+        self.refused |= !refusal.is_empty();
+        for text in [said.text.as_str(), refusal] {
+            if !text.is_empty() {
+                self.text.push_str(text);
+                deltas.push(Delta::Text(text.to_owned()));
+            }
+        }
+        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            deltas.extend(self.take_call(call));
+        }
+    }
+
+    /// Takes a fragment of a call, and announces the call if it begins with that.
+    fn take_call(&mut self, call: &Value) -> Option<Delta> {
+        let function = call.get("function");
+        let word = |name: &str| function.and_then(|function| function.get(name)?.as_str());
+        let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let name = word("name").filter(|name| !name.is_empty());
+        let given = call.get("index").and_then(Value::as_u64);
+        let index = match given.and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => index,
+            // Without numbers, a name begins a call and everything else continues the newest.
+            None if name.is_some() => {
+                self.begun.iter().map(|it| it.index.saturating_add(1)).max().unwrap_or(0)
+            }
+            None => self.begun.last().map_or(0, |begun| begun.index),
+        };
+        let arguments = match function.and_then(|function| function.get("arguments")) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        };
+        self.calls.delta(index, id, name, &arguments);
+        let known = self.begun.iter_mut().rev().find(|begun| begun.index == index);
+        let known =
+            known.filter(|begun| id.is_none() || begun.id.is_none() || begun.id.as_deref() == id);
+        if let Some(begun) = known {
+            begun.id = begun.id.take().or_else(|| id.map(str::to_owned));
+            return None;
+        }
+        let name = name?.to_owned();
+        self.begun.push(Begun { index, id: id.map(str::to_owned) });
+        Some(Delta::Call { name })
+    }
+
+    fn count(&mut self, chunk: &Value) {
+        let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) else { return };
+        let count = |place: &str| usage.pointer(place).and_then(Value::as_u64);
+        self.usage = Usage {
+            input: count("/prompt_tokens").unwrap_or_default(),
+            output: count("/completion_tokens").unwrap_or_default(),
+            cached: count("/prompt_tokens_details/cached_tokens")
+                .or_else(|| count("/prompt_cache_hit_tokens"))
+                .unwrap_or_default(),
+        };
+    }
+}
+
+/// The message as it would be sent back.
+fn message(text: &str, calls: &[NativeCall]) -> Value {
+    let content = if text.is_empty() { Value::Null } else { json!(text) };
+    let mut message = json!({ "role": "assistant", "content": content });
+    let entry = |call: &NativeCall| {
+        let arguments = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
+        json!({
+            "id": call.id,
+            "type": "function",
+            "function": { "name": call.name, "arguments": arguments },
+        })
+    };
+    if !calls.is_empty()
+        && let Some(members) = message.as_object_mut()
+    {
+        members.insert("tool_calls".to_owned(), calls.iter().map(entry).collect());
+    }
+    message
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

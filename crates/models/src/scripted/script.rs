@@ -1,0 +1,160 @@
+//! The file of a scripted model: its turns, and which of them answers a request.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use switchboard_host::model::{Message, Stop, Usage};
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+pub(super) struct Script {
+    #[serde(default)]
+    pub(super) order: Order,
+    pub(super) turns: Vec<Turn>,
+}
+
+/// Which turn answers.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    /// The one after as many as the request has answers, so that going back goes back here too.
+    #[default]
+    History,
+    /// The one after the last that was used.
+    Sequence,
+}
+
+/// One answer.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Turn {
+    #[serde(default)]
+    pub(super) expect: Vec<String>,
+    #[serde(default)]
+    pub(super) capture: BTreeMap<String, Capture>,
+    #[serde(default)]
+    pub(super) thinking: String,
+    #[serde(default)]
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) calls: Vec<Call>,
+    pub(super) stop: Option<StopWord>,
+    #[serde(default)]
+    pub(super) usage: Cost,
+    pub(super) chunk: Option<usize>,
+    #[serde(default)]
+    pub(super) delay_ms: u64,
+    /// What is answered instead where `expect` is not met.
+    #[serde(rename = "or")]
+    otherwise: Option<Box<Self>>,
+}
+
+impl Turn {
+    /// This turn, or the one that stands in for it where the newest message is not as expected.
+    pub(super) fn fitting(&self, newest: &str) -> &Self {
+        let met = self.expect.iter().all(|expected| newest.contains(expected.as_str()));
+        match &self.otherwise {
+            Some(other) if !met => other.fitting(newest),
+            _ => self,
+        }
+    }
+}
+
+/// A part of a message that later turns can use.
+#[derive(Debug, Deserialize)]
+pub(super) struct Capture {
+    #[serde(default)]
+    after: String,
+    #[serde(default)]
+    before: String,
+}
+
+/// A native call.
+#[derive(Debug, Deserialize)]
+pub(super) struct Call {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) arguments: Value,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StopWord {
+    End,
+    Calls,
+    Length,
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Cost {
+    input: u64,
+    output: u64,
+    cached: u64,
+}
+
+/// What was captured so far, by name.
+pub(super) type Captured = BTreeMap<String, String>;
+
+impl Capture {
+    /// The text between the marks; without the second mark, all that follows the first.
+    pub(super) fn find<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let (_, rest) = text.split_once(&*self.after)?;
+        if self.before.is_empty() {
+            return Some(rest);
+        }
+        rest.split_once(&*self.before).map(|(found, _)| found)
+    }
+}
+
+impl StopWord {
+    pub(super) fn meaning(self) -> Stop {
+        match self {
+            Self::End => Stop::End,
+            Self::Calls => Stop::Calls,
+            Self::Length => Stop::Length,
+            Self::Refused => Stop::Refused,
+        }
+    }
+}
+
+impl From<Cost> for Usage {
+    fn from(cost: Cost) -> Self {
+        Self { input: cost.input, output: cost.output, cached: cost.cached }
+    }
+}
+
+/// How many answers a conversation has.
+pub(super) fn answers(messages: &[Message]) -> usize {
+    messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count()
+}
+
+/// The words of the newest message.
+pub(super) fn newest(messages: &[Message]) -> String {
+    match messages.last() {
+        Some(Message::User { text, .. } | Message::Assistant { text, .. }) => text.clone(),
+        Some(Message::Results { results }) => {
+            let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
+            texts.join("\n")
+        }
+        None => String::new(),
+    }
+}
+
+/// What the turns of a conversation captured, up to its last answer.
+pub(super) fn captured_before(turns: &[Turn], messages: &[Message]) -> Captured {
+    let is_answer = |(_, message): &(usize, &Message)| matches!(message, Message::Assistant { .. });
+    let answers = messages.iter().enumerate().filter(is_answer);
+    let mut captured = Captured::new();
+    for (turn, (place, _)) in turns.iter().zip(answers) {
+        let asked = newest(messages.get(..place).unwrap_or_default());
+        for (name, capture) in &turn.fitting(&asked).capture {
+            if let Some(found) = capture.find(&asked) {
+                captured.insert(name.clone(), found.to_owned());
+            }
+        }
+    }
+    captured
+}

@@ -1,0 +1,96 @@
+//! Values for tests of readers: events as vendors send them, and nonsense that looks like them.
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use serde_json::Value;
+use switchboard_host::model::{Delta, Said};
+use switchboard_host::parse::{Arguments, NativeCall};
+use switchboard_wire::http::Event;
+
+use crate::protocol::{Broken, Reader};
+
+/// Words that mean something to one of the readers.
+const WORDS: [&str; 34] = [
+    "choices",
+    "delta",
+    "tool_calls",
+    "function",
+    "index",
+    "id",
+    "name",
+    "arguments",
+    "content",
+    "usage",
+    "error",
+    "reasoning_details",
+    "finish_reason",
+    "type",
+    "text",
+    "message",
+    "content_block",
+    "content_block_start",
+    "content_block_delta",
+    "input_json_delta",
+    "partial_json",
+    "tool_use",
+    "thinking",
+    "thinking_delta",
+    "signature",
+    "input",
+    "candidates",
+    "parts",
+    "functionCall",
+    "args",
+    "thought",
+    "thoughtSignature",
+    "finishReason",
+    "usageMetadata",
+];
+
+/// What a reader tells on the way, and what comes out.
+pub(crate) fn read(
+    mut reader: Box<dyn Reader>,
+    events: &[String],
+) -> (Vec<Delta>, Result<Said, Broken>) {
+    let mut deltas = Vec::new();
+    for data in events {
+        let event = Event { name: String::new(), data: Bytes::copy_from_slice(data.as_bytes()) };
+        match reader.push(&event) {
+            Ok(more) => deltas.extend(more),
+            Err(broken) => return (deltas, Err(broken)),
+        }
+    }
+    (deltas, reader.finish())
+}
+
+/// A call with arguments that needed no repair.
+pub(crate) fn native(id: Option<&str>, name: &str, text: &str) -> NativeCall {
+    let arguments = Ok(Arguments { text: text.to_owned(), repaired: None });
+    NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
+}
+
+/// Any JSON value of moderate size, made of words that mean something.
+pub(crate) fn any_json() -> impl Strategy<Value = Value> {
+    let word = prop::sample::select(WORDS.to_vec());
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (0..3_u64).prop_map(Value::from),
+        "[a-z\\[\\]{}\"]{0,6}".prop_map(Value::from),
+        word.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 40, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(word.clone().prop_map(str::to_owned), inner, 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// A text cut into pieces of so many characters.
+pub(crate) fn pieces(text: &str, size: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}

@@ -1,0 +1,219 @@
+//! What went wrong, in words for a person, and what may help.
+
+use std::time::Duration;
+
+use switchboard_host::config::Provider;
+use switchboard_host::model::{ModelError, Trouble};
+
+use super::quote::{is_page, quote};
+use super::remote::Parts;
+use crate::protocol::{Broken, Meaning, Refusal};
+
+/// Why one attempt gave no answer.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: ModelError,
+    pub(super) remedy: Remedy,
+}
+
+/// What may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Nothing.
+    Nothing,
+    /// Waiting, for as long as the vendor says if it says so.
+    Wait(Option<Duration>),
+    /// Connecting again.
+    Reconnect,
+    /// Asking again, because the answer broke off.
+    AskAgain,
+    /// Asking again, because the answer cannot be read.
+    ReadAgain,
+    /// Asking for less, because the server may not know all that was asked for.
+    AskLess,
+}
+
+impl Failure {
+    fn new(trouble: Trouble, message: String, remedy: Remedy) -> Self {
+        Self { error: ModelError::new(trouble, message), remedy }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error = self.error.with_hint(hint);
+        self
+    }
+}
+
+/// The vendor said no.
+pub(super) fn refused(parts: &Parts, refusal: &Refusal) -> Failure {
+    let meaning = parts.protocol.meaning(refusal).unwrap_or_else(|| refusal.meaning_of_status());
+    let (vendor, model) = (&parts.about.provider, &parts.about.model);
+    let said = said(parts, refusal);
+    match meaning {
+        Meaning::BadKey => Failure::new(
+            Trouble::BadKey,
+            format!("`{vendor}` does not accept the key{said}"),
+            Remedy::Nothing,
+        )
+        .hint(key_hint(parts)),
+        Meaning::UnknownModel => Failure::new(
+            Trouble::UnknownModel,
+            format!("`{vendor}` has no model `{model}`{said}"),
+            Remedy::Nothing,
+        )
+        .hint(model_hint(parts)),
+        Meaning::TooLong => Failure::new(
+            Trouble::TooLong,
+            format!("the conversation is too long for the model `{model}`{said}"),
+            Remedy::Nothing,
+        ),
+        Meaning::UsedUp => Failure::new(
+            Trouble::Busy,
+            format!("the quota or the credit at `{vendor}` is used up{said}"),
+            Remedy::Nothing,
+        )
+        .hint("look at the plan and the billing of the account"),
+        Meaning::Busy => Failure::new(
+            Trouble::Busy,
+            format!("`{vendor}` cannot answer at the moment{said}"),
+            Remedy::Wait(refusal.wait),
+        )
+        .hint("try again later"),
+        Meaning::BadRequest => Failure::new(
+            Trouble::BadRequest,
+            format!("`{vendor}` does not take the request{said}"),
+            Remedy::AskLess,
+        ),
+        Meaning::WrongAddress => Failure::new(
+            Trouble::Profile,
+            format!("no model answers at the address of `{}`{said}", parts.about.profile),
+            Remedy::Nothing,
+        )
+        .hint(ADDRESS),
+    }
+}
+
+/// The answer could not be read to its end.
+pub(super) fn broken(parts: &Parts, broken: &Broken) -> Failure {
+    let vendor = &parts.about.provider;
+    match broken {
+        Broken::Cut => cut(parts, "it ended in the middle"),
+        Broken::Malformed(what) => {
+            let what = quote(&parts.access.without_secrets(what));
+            let message = format!("the answer of `{vendor}` cannot be read: {what}");
+            Failure::new(Trouble::Malformed, message, Remedy::ReadAgain)
+        }
+        Broken::Refused(refusal) => refused(parts, refusal),
+    }
+}
+
+/// The answer broke off.
+pub(super) fn cut(parts: &Parts, why: &str) -> Failure {
+    let message = format!("the answer of `{}` broke off: {why}", parts.about.provider);
+    Failure::new(Trouble::CutOff, message, Remedy::AskAgain)
+}
+
+/// Nothing came for too long.
+pub(super) fn silent(parts: &Parts, limit: Duration) -> Failure {
+    cut(parts, &format!("nothing came for {} s", limit.as_secs_f64()))
+}
+
+/// The answer is longer than any answer should be.
+pub(super) fn endless(parts: &Parts, limit_bytes: usize) -> Failure {
+    let vendor = &parts.about.provider;
+    let message = format!("the answer of `{vendor}` is longer than {} MiB", limit_bytes >> 20);
+    Failure::new(Trouble::Malformed, message, Remedy::Nothing)
+}
+
+/// Something came that is no stream of events.
+pub(super) fn not_events(parts: &Parts, body: &str) -> Failure {
+    let vendor = &parts.about.provider;
+    let what = if is_page(body) {
+        "a web page".to_owned()
+    } else if body.trim().is_empty() {
+        "nothing".to_owned()
+    } else {
+        format!("`{}`", quote(&parts.access.without_secrets(body)))
+    };
+    let message = format!("`{vendor}` answered with {what} instead of a stream of events");
+    Failure::new(Trouble::Malformed, message, Remedy::Nothing).hint(ADDRESS)
+}
+
+/// The request did not get through.
+pub(super) fn unsent(parts: &Parts, error: &reqwest::Error) -> Failure {
+    let vendor = &parts.about.provider;
+    let why = quote(&parts.access.without_secrets(&causes(error)));
+    if error.is_connect() {
+        let message = format!("`{vendor}` cannot be reached: {why}");
+        return Failure::new(Trouble::Unreachable, message, Remedy::Reconnect)
+            .hint(connection_hint(parts.provider));
+    }
+    if error.is_builder() {
+        let message = format!("the request to `{vendor}` cannot be made: {why}");
+        return Failure::new(Trouble::Profile, message, Remedy::Nothing);
+    }
+    cut(parts, &why)
+}
+
+const ADDRESS: &str = "check `baseUrl`: it may lack `/v1`, or belong to something else";
+
+fn said(parts: &Parts, refusal: &Refusal) -> String {
+    let status = refusal.status.map(|status| format!(" (HTTP status {status})"));
+    let status = status.unwrap_or_default();
+    let message = parts.access.without_secrets(&refusal.message);
+    let words = if is_page(&message) { String::new() } else { quote(&message) };
+    if words.is_empty() { status } else { format!("{status}: {words}") }
+}
+
+fn key_hint(parts: &Parts) -> String {
+    match &parts.access.key_variable {
+        Some(variable) => format!("check the key in the environment variable `{variable}`"),
+        None => "name the environment variable of the key with `apiKeyEnv`".to_owned(),
+    }
+}
+
+fn model_hint(parts: &Parts) -> String {
+    match parts.provider {
+        Provider::Ollama => format!("get it with `ollama pull {}`", parts.about.model),
+        Provider::OpenAi
+        | Provider::Anthropic
+        | Provider::Gemini
+        | Provider::LmStudio
+        | Provider::Vllm
+        | Provider::OpenRouter
+        | Provider::Scripted => {
+            "look at the vendor's list of models, and check `baseUrl`".to_owned()
+        }
+    }
+}
+
+fn connection_hint(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Ollama => "is Ollama running? `ollama serve` starts it",
+        Provider::LmStudio => "is the server of LM Studio running? `lms server start` starts it",
+        Provider::Vllm => "is vLLM running? `vllm serve` starts it",
+        Provider::OpenAi
+        | Provider::Anthropic
+        | Provider::Gemini
+        | Provider::OpenRouter
+        | Provider::Scripted => "check the network and `baseUrl`",
+    }
+}
+
+/// An error with its causes, without the address: that may hold secrets.
+fn causes(error: &reqwest::Error) -> String {
+    let mut causes: Vec<String> = Vec::new();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !causes.contains(&text) {
+            causes.push(text);
+        }
+        next = cause.source();
+    }
+    if causes.is_empty() {
+        let kind = if error.is_timeout() { "the time ran out" } else { "the request failed" };
+        return kind.to_owned();
+    }
+    causes.join(": ")
+}

@@ -1,0 +1,212 @@
+//! Finds out whether a model can be asked, and which models there are.
+
+use std::time::Duration;
+
+use reqwest::{Response, Url};
+use serde_json::Value;
+use switchboard_host::catalog::{nearest, shown_text};
+use switchboard_host::config::Provider;
+use switchboard_host::model::{ModelError, Trouble};
+use tokio::time::timeout;
+
+use super::attempt::{content_type, refusal};
+use super::failure::{self, Failure};
+use super::remote::Parts;
+use crate::protocol::{Checks, Refusal};
+
+const LIST_LIMIT_BYTES: usize = 16 << 20;
+const LIMIT: Duration = Duration::from_secs(20);
+/// How many names are offered instead of a wrong one.
+const NEAR: usize = 3;
+/// Of so few models all are named.
+const FEW: usize = 8;
+
+/// Whether the model can be asked, in a sentence for a person.
+pub(super) async fn check(parts: &Parts) -> Result<String, ModelError> {
+    match timeout(LIMIT, look(parts)).await {
+        Ok(found) => found.map_err(|failure| failure.error),
+        Err(_) => Err(failure::silent(parts, LIMIT).error),
+    }
+}
+
+/// The names nearest to the model's, in a sentence for a person.
+pub(super) async fn near(parts: &Parts) -> Option<String> {
+    let checks = parts.protocol.checks(&parts.access, &parts.about.model);
+    let listed = timeout(LIMIT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
+    let Fetched::Value(listed) = listed else { return None };
+    hint(&parts.about.model, &names(&listed))
+}
+
+async fn look(parts: &Parts) -> Result<String, Failure> {
+    let (vendor, model) = (&parts.about.provider, &parts.about.model);
+    let Checks { key, model: one, list } = parts.protocol.checks(&parts.access, model);
+    if let Some(key) = key {
+        fetch(parts, key).await?.well(parts)?;
+    }
+    if let Some(one) = one {
+        return match fetch(parts, one).await?.well(parts) {
+            Ok(_) => Ok(format!("`{vendor}` has the model `{model}`")),
+            Err(mut failure) => {
+                if failure.error.trouble == Trouble::UnknownModel {
+                    failure.error.hint = near(parts).await.or(failure.error.hint);
+                }
+                Err(failure)
+            }
+        };
+    }
+    let listed = match fetch(parts, list).await? {
+        Fetched::Refused(Refusal { status: Some(404 | 405 | 501), .. }) => {
+            return Ok(format!(
+                "`{vendor}` answers, but has no list of models to find `{model}` in"
+            ));
+        }
+        other => other.well(parts)?,
+    };
+    let names = names(&listed);
+    if names.is_empty() || is_listed(parts.provider, model, &names) {
+        let count = names.len();
+        return Ok(match count {
+            0 => format!("`{vendor}` answers, but lists no models to find `{model}` in"),
+            _ => format!("`{vendor}` has the model `{model}`, among {count}"),
+        });
+    }
+    let unknown = Refusal { status: Some(404), ..Refusal::default() };
+    let mut failure = failure::refused(parts, &unknown);
+    failure.error = ModelError {
+        trouble: Trouble::UnknownModel,
+        message: format!("`{vendor}` has no model `{model}`"),
+        hint: hint(model, &names).or(failure.error.hint),
+    };
+    Err(failure)
+}
+
+enum Fetched {
+    Value(Value),
+    Refused(Refusal),
+}
+
+impl Fetched {
+    fn well(self, parts: &Parts) -> Result<Value, Failure> {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Refused(refusal) => Err(failure::refused(parts, &refusal)),
+        }
+    }
+}
+
+async fn fetch(parts: &Parts, address: Url) -> Result<Fetched, Failure> {
+    let request = parts.client.get(address).headers(parts.access.headers.clone());
+    let response = request.send().await.map_err(|error| failure::unsent(parts, &error))?;
+    if !response.status().is_success() {
+        return Ok(Fetched::Refused(refusal(response).await));
+    }
+    let is_page = content_type(&response).contains("html");
+    let body = body(parts, response).await?;
+    match serde_json::from_slice(&body) {
+        Ok(value) if !is_page => Ok(Fetched::Value(value)),
+        _ => {
+            let text: String = String::from_utf8_lossy(&body).chars().take(2_000).collect();
+            let mut failure = failure::not_events(parts, &text);
+            let vendor = &parts.about.provider;
+            failure.error.message = format!("`{vendor}` answered with something else than JSON");
+            Err(failure)
+        }
+    }
+}
+
+async fn body(parts: &Parts, mut response: Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) =
+        response.chunk().await.map_err(|error| failure::unsent(parts, &error))?
+    {
+        body.extend_from_slice(&chunk);
+        if body.len() > LIST_LIMIT_BYTES {
+            return Err(failure::endless(parts, LIST_LIMIT_BYTES));
+        }
+    }
+    Ok(body)
+}
+
+/// The names in a list of models, in any vendor's form.
+fn names(listed: &Value) -> Vec<String> {
+    let entries = ["data", "models"].iter().find_map(|name| listed.get(name)?.as_array());
+    let entries = entries.or_else(|| listed.as_array()).into_iter().flatten();
+    let name = |entry: &Value| {
+        let name = entry.get("id").or_else(|| entry.get("name"))?.as_str()?;
+        Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+    };
+    entries.filter_map(name).collect()
+}
+
+fn is_listed(provider: Provider, model: &str, names: &[String]) -> bool {
+    let has = |name: &str| names.iter().any(|known| known == name);
+    match provider {
+        Provider::Ollama => has(model) || has(&format!("{model}:latest")),
+        // What follows the colon may be a way of choosing among hosts, which no list holds.
+        Provider::OpenRouter => {
+            has(model) || model.rsplit_once(':').is_some_and(|(name, _)| has(name))
+        }
+        Provider::OpenAi
+        | Provider::Anthropic
+        | Provider::Gemini
+        | Provider::LmStudio
+        | Provider::Vllm
+        | Provider::Scripted => has(model),
+    }
+}
+
+fn hint(model: &str, names: &[String]) -> Option<String> {
+    let near = nearest(model, names.iter().map(String::as_str), NEAR);
+    let quoted = |names: &[&str]| {
+        let names: Vec<String> =
+            names.iter().map(|name| format!("`{}`", shown_text(name, 80))).collect();
+        names.join(", ")
+    };
+    if !near.is_empty() {
+        return Some(format!("did you mean {}?", quoted(&near)));
+    }
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let few = !all.is_empty() && all.len() <= FEW;
+    few.then(|| format!("there is only {}", quoted(&all)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_read_from_every_vendors_list() {
+        for listed in [
+            json!({"object": "list", "data": [{"id": "a"}, {"id": "b"}, {"broken": 1}]}),
+            json!({"models": [{"name": "models/a"}, {"name": "models/b"}]}),
+            json!([{"id": "a"}, {"name": "b"}]),
+        ] {
+            assert_eq!(names(&listed), ["a", "b"], "{listed}");
+        }
+        assert_eq!(names(&json!("nonsense")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_model_is_found_under_the_names_that_its_provider_takes() {
+        let names = ["llama3:latest".to_owned(), "maker/model".to_owned()];
+        for (provider, model, expected) in [
+            (Provider::Ollama, "llama3", true),
+            (Provider::Ollama, "llama3:8b", false),
+            (Provider::OpenRouter, "maker/model:nitro", true),
+            (Provider::OpenAi, "maker/model:nitro", false),
+            (Provider::OpenAi, "maker/model", true),
+        ] {
+            assert_eq!(is_listed(provider, model, &names), expected, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_near_ones_or_with_the_few_there_are() {
+        let names = ["gpt-large".to_owned(), "other".to_owned()];
+        assert_eq!(hint("gpt-lrge", &names).unwrap(), "did you mean `gpt-large`?");
+        assert_eq!(hint("zzz", &names).unwrap(), "there is only `gpt-large`, `other`");
+        assert_eq!(hint("zzz", &[]), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! Models over a loopback server that answers well, badly and not at all.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "clippy takes the shared functions of integration tests for shipped code"
+)]
+
+mod answers;
+mod checks;
+mod listeners;
+mod refusals;
+mod scripted;
+mod server;
+mod trouble;
+mod vendors;

@@ -1,0 +1,142 @@
+//! What Gemini sends: chunks of an answer, the whole of one, and models.
+
+use serde_json::{Value, json};
+
+use crate::model::asked::Generate;
+use crate::model::pieces::pieces;
+use crate::model::script::{Call, Stop};
+use crate::model::signature;
+use crate::model::turns::Answer;
+use crate::model::wire::Event;
+
+const MODELS: &[&str] = &["scripted-large", "scripted-small"];
+
+pub(crate) fn events(generate: &Generate, answer: &Answer) -> Vec<Event> {
+    let mut parts = Vec::new();
+    for piece in answer.thinking.iter().flat_map(|text| pieces(text, answer.chunk)) {
+        parts.push(json!({"text": piece, "thought": true}));
+    }
+    for piece in answer.text.iter().flat_map(|text| pieces(text, answer.chunk)) {
+        parts.push(json!({ "text": piece }));
+    }
+    parts.extend(calls(answer));
+    let mut chunks: Vec<Value> = parts
+        .into_iter()
+        .map(|part| {
+            let content = json!({"parts": [part], "role": "model"});
+            let mut usage = usage(generate, answer);
+            usage["totalTokenCount"] = usage["promptTokenCount"].clone();
+            if let Some(usage) = usage.as_object_mut() {
+                usage.remove("candidatesTokenCount");
+            }
+            envelope(generate, answer, json!({"content": content, "index": 0}), usage)
+        })
+        .collect();
+    let mut candidate = json!({"finishReason": finish_reason(answer.stop), "index": 0});
+    if answer.stop == Stop::Refused {
+        candidate["safetyRatings"] = ratings();
+    } else {
+        let mut last = json!({"text": ""});
+        if answer.thinking.is_some() && answer.calls.is_empty() {
+            let text = answer.text.as_deref().unwrap_or_default();
+            last["thoughtSignature"] = json!(signature::of_text(text));
+        }
+        candidate["content"] = json!({"parts": [last], "role": "model"});
+    }
+    chunks.push(envelope(generate, answer, candidate, usage(generate, answer)));
+    chunks.into_iter().map(|chunk| Event { name: None, data: chunk.to_string() }).collect()
+}
+
+pub(crate) fn whole(generate: &Generate, answer: &Answer) -> Value {
+    let mut parts = Vec::new();
+    if let Some(thinking) = &answer.thinking {
+        parts.push(json!({"text": thinking, "thought": true}));
+    }
+    if let Some(text) = &answer.text {
+        let mut part = json!({ "text": text });
+        if answer.thinking.is_some() && answer.calls.is_empty() {
+            part["thoughtSignature"] = json!(signature::of_text(text));
+        }
+        parts.push(part);
+    }
+    parts.extend(calls(answer));
+    let mut candidate = json!({
+        "content": {"parts": parts, "role": "model"},
+        "finishReason": finish_reason(answer.stop), "index": 0,
+    });
+    if answer.stop == Stop::Refused {
+        candidate["safetyRatings"] = ratings();
+    }
+    envelope(generate, answer, candidate, usage(generate, answer))
+}
+
+/// Whole calls, of which only the first is signed.
+fn calls(answer: &Answer) -> impl Iterator<Item = Value> {
+    let part = |(index, call): (usize, &Call)| {
+        let id = format!("call{:03}{index:03}", answer.turn + 1);
+        let mut part =
+            json!({"functionCall": {"id": id, "name": call.name, "args": call.arguments}});
+        if index == 0 {
+            part["thoughtSignature"] = json!(signature::of_call(&call.name, &call.arguments));
+        }
+        part
+    };
+    answer.calls.iter().enumerate().map(part)
+}
+
+fn envelope(generate: &Generate, answer: &Answer, candidate: Value, usage: Value) -> Value {
+    json!({
+        "candidates": [candidate], "usageMetadata": usage, "modelVersion": generate.model,
+        "responseId": format!("scripted-{:03}", answer.turn + 1),
+    })
+}
+
+/// There is no reason of its own for calls.
+fn finish_reason(stop: Stop) -> &'static str {
+    match stop {
+        Stop::End | Stop::Calls => "STOP",
+        Stop::Length => "MAX_TOKENS",
+        Stop::Refused => "SAFETY",
+    }
+}
+
+fn ratings() -> Value {
+    json!([{
+        "category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": true,
+    }])
+}
+
+/// Thoughts are counted beside the candidates, not among them.
+fn usage(generate: &Generate, answer: &Answer) -> Value {
+    let usage = generate.usage(answer);
+    let thoughts = if answer.thinking.is_some() { usage.output / 2 } else { 0 };
+    let mut metadata = json!({
+        "promptTokenCount": usage.input,
+        "candidatesTokenCount": usage.output - thoughts,
+        "totalTokenCount": usage.input + usage.output,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
+    });
+    if thoughts > 0 {
+        metadata["thoughtsTokenCount"] = json!(thoughts);
+    }
+    if usage.cached > 0 {
+        metadata["cachedContentTokenCount"] = json!(usage.cached);
+        metadata["cacheTokensDetails"] = json!([{"modality": "TEXT", "tokenCount": usage.cached}]);
+    }
+    metadata
+}
+
+pub(crate) fn models() -> Value {
+    let models: Vec<Value> = MODELS.iter().map(|id| model(id)).collect();
+    json!({ "models": models })
+}
+
+pub(crate) fn model(id: &str) -> Value {
+    json!({
+        "name": format!("models/{id}"), "version": "001",
+        "displayName": format!("The model {id}"), "description": "A model that follows a script.",
+        "inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536,
+        "supportedGenerationMethods": ["generateContent", "countTokens"],
+        "temperature": 1, "topP": 0.95, "topK": 64, "maxTemperature": 2, "thinking": true,
+    })
+}

@@ -1,0 +1,108 @@
+//! Two small servers for examples: one that knows the weather and one that keeps issues.
+
+use serde_json::{Value, json};
+
+use super::{Server, content};
+use crate::options::Kind;
+
+const WARM_SKIES: &[&str] = &["sun", "clouds", "rain", "wind"];
+const COLD_SKIES: &[&str] = &["sun", "clouds", "snow", "fog"];
+const MOST_DAYS: u64 = 7;
+const USUAL_DAYS: u64 = 3;
+
+/// The name of a server that has only tools of its own, and the tools; nothing for the others.
+pub(crate) fn offer(kind: Kind) -> Option<(&'static str, Vec<Value>)> {
+    match kind {
+        Kind::Echo | Kind::Hostile => None,
+        Kind::Weather => Some(("weather", vec![get_forecast()])),
+        Kind::Github => Some(("github", vec![create_issue()])),
+    }
+}
+
+fn get_forecast() -> Value {
+    json!({
+        "name": "get_forecast",
+        "description": "Tells the weather of the next days in a city.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "The name of the city."},
+                "days": {
+                    "type": "integer", "minimum": 1, "maximum": MOST_DAYS, "default": USUAL_DAYS,
+                    "description": "How many days, beginning tomorrow.",
+                },
+            },
+            "required": ["city"],
+            "additionalProperties": false,
+        },
+        "annotations": {"readOnlyHint": true, "openWorldHint": true},
+    })
+}
+
+fn create_issue() -> Value {
+    json!({
+        "name": "create_issue",
+        "description": "Creates an issue in a repository.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "owner": {"type": "string", "description": "Who owns the repository."},
+                "repo": {"type": "string", "description": "The name of the repository."},
+                "title": {"type": "string"},
+                "body": {"type": "string"},
+            },
+            "required": ["owner", "repo", "title"],
+            "additionalProperties": false,
+        },
+        "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false},
+    })
+}
+
+/// Nothing for an unknown tool; the name of an argument when it does not fit.
+pub(crate) fn run(
+    server: &Server,
+    name: &str,
+    arguments: &Value,
+) -> Option<Result<Value, &'static str>> {
+    match (server.options.kind, name) {
+        (Kind::Weather, "get_forecast") => Some(forecast(arguments)),
+        (Kind::Github, "create_issue") => Some(issue(server, arguments)),
+        _ => None,
+    }
+}
+
+fn forecast(arguments: &Value) -> Result<Value, &'static str> {
+    let city = text(arguments, "city")?;
+    let days = match &arguments["days"] {
+        Value::Null => USUAL_DAYS,
+        days => days.as_u64().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or("days")?,
+    };
+    let days: Vec<String> = (1..=days).map(|day| day_in(city, day)).collect();
+    Ok(content::text(format!("Forecast for {city}: {}", days.join("; "))))
+}
+
+/// The same city has the same weather for ever, and it does not change much from day to day.
+fn day_in(city: &str, day: u64) -> String {
+    let mix = |sum: u64, byte: u8| sum.wrapping_mul(31).wrapping_add(u64::from(byte));
+    let seed = city.to_lowercase().bytes().fold(0, mix);
+    let change = seed.wrapping_add(day.wrapping_mul(5)) % 7;
+    let celsius = i64::try_from(seed % 24 + change).unwrap_or(0) - 3;
+    let skies = if celsius < 3 { COLD_SKIES } else { WARM_SKIES };
+    let choice = usize::try_from((seed / 7).wrapping_add(day.wrapping_mul(3)) % 4).unwrap_or(0);
+    format!("day {day}: {celsius} C, {}", skies.get(choice).unwrap_or(&"sun"))
+}
+
+fn issue(server: &Server, arguments: &Value) -> Result<Value, &'static str> {
+    let (owner, repo) = (text(arguments, "owner")?, text(arguments, "repo")?);
+    let title = text(arguments, "title")?;
+    let body = arguments["body"].as_str().unwrap_or_default();
+    let number = server.keep_issue(|number| {
+        json!({"number": number, "owner": owner, "repo": repo, "title": title, "body": body})
+    });
+    let address = format!("https://github.example/{owner}/{repo}/issues/{number}");
+    Ok(content::text(format!("Created issue #{number}: {address}")))
+}
+
+fn text<'a>(arguments: &'a Value, name: &'static str) -> Result<&'a str, &'static str> {
+    arguments[name].as_str().filter(|text| !text.is_empty()).ok_or(name)
+}

@@ -1,0 +1,126 @@
+//! A scripted model server in a process of its own, ended when the value is dropped.
+
+use serde_json::Value;
+
+use crate::{Home, HttpFixture};
+
+/// Whose streaming format a scripted model speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelVendor {
+    /// OpenAI's chat completions.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+}
+
+impl ModelVendor {
+    /// All of them, for tests that hold for each.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+/// A running model server that says what a script says.
+#[derive(Debug)]
+pub struct ModelFixture {
+    fixture: HttpFixture,
+    home: Home,
+}
+
+impl ModelFixture {
+    /// Starts a server that takes any key, and waits until it listens.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the process cannot be started or does not understand the script.
+    #[must_use]
+    pub fn start(vendor: ModelVendor, script: &Value) -> Self {
+        Self::build(vendor).start(script)
+    }
+
+    /// Begins a server that needs more than a script.
+    #[must_use]
+    pub fn build(vendor: ModelVendor) -> ModelFixtureBuilder {
+        ModelFixtureBuilder { vendor, key: None }
+    }
+
+    /// Host and port, for example `127.0.0.1:40123`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.fixture.origin().replace("http://", "")
+    }
+
+    /// What a client has to be told: with `/v1` for OpenAI and `/v1beta` for Gemini.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.fixture.url
+    }
+
+    /// The process id of the server.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.fixture.pid()
+    }
+
+    /// Every request so far: `verb`, `path`, `query`, `headers` (lower-case names) and `body`.
+    ///
+    /// A request is there before its answer begins.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the journal is not JSON.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Value> {
+        let lines = self.home.journal_lines();
+        lines
+            .iter()
+            .map(|line| serde_json::from_str(line).expect("the journal holds JSON"))
+            .collect()
+    }
+}
+
+/// What a server is to be like before it is started.
+#[derive(Clone, Debug)]
+pub struct ModelFixtureBuilder {
+    vendor: ModelVendor,
+    key: Option<String>,
+}
+
+impl ModelFixtureBuilder {
+    /// Refuses requests with another key or none.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self
+    }
+
+    /// Starts the server and waits until it listens.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when the process cannot be started or does not understand the script.
+    #[must_use]
+    pub fn start(&self, script: &Value) -> ModelFixture {
+        let home = Home::new();
+        let script = home.write("script.json", script.to_string());
+        let journal = home.journal();
+        let paths = [script, journal].map(|path| path.display().to_string());
+        let [script, journal] = &paths;
+        let mut arguments = vec!["model", "--vendor", self.vendor.name()];
+        arguments.extend(["--script", script, "--journal", journal]);
+        if let Some(key) = &self.key {
+            arguments.extend(["--key", key]);
+        }
+        ModelFixture { fixture: HttpFixture::start(&arguments), home }
+    }
+}
