@@ -132,6 +132,7 @@ impl Passage<'_> {
             progress: attention.progress.clone(),
             tag: open.id().get().cast_unsigned(),
             start_limit: host.start_limit(),
+            result_limit_bytes: host.config().load().settings.result_limit_bytes,
         };
         let arguments = permitted.call().arguments().bytes();
         let edited = (arguments != written.bytes()).then(|| arguments.clone());

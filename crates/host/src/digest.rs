@@ -1,21 +1,63 @@
-//! Fingerprints: the SHA-256 of some bytes, as text.
+//! Fingerprints: a SHA-256 over a list of texts, such that two different lists never share one.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// The fingerprint of `parts`, each counted with its length so that borders matter.
+/// A fingerprint in the making.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Digest(Sha256);
+
+/// The fingerprint of `parts`.
 #[must_use]
 pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
+    parts.into_iter().fold(Digest::default(), Digest::with_bytes).hex()
+}
+
+impl Digest {
+    /// Starts a fingerprint for one purpose; those of different purposes never meet.
+    pub(crate) fn of(purpose: &str) -> Self {
+        Self::default().with(purpose)
     }
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
-        // Writing to a `String` cannot fail.
-        _ = write!(text, "{byte:02x}");
+
+    /// Adds one text.
+    pub(crate) fn with(self, text: &str) -> Self {
+        self.with_bytes(text.as_bytes())
     }
-    text
+
+    /// Adds some bytes, with their length, so that `ab`, `c` differs from `a`, `bc`.
+    pub(crate) fn with_bytes(mut self, bytes: &[u8]) -> Self {
+        self.0.update((bytes.len() as u64).to_be_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    /// The fingerprint as text.
+    pub(crate) fn hex(self) -> String {
+        self.0.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a `String` cannot fail.
+            _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_characters_cut_differently_give_another_digest() {
+        let digests = [
+            Digest::of("test").with("ab").with("c").hex(),
+            Digest::of("test").with("a").with("bc").hex(),
+            Digest::of("test").with("abc").hex(),
+            Digest::of("other").with("abc").hex(),
+        ];
+        for (index, digest) in digests.iter().enumerate() {
+            assert_eq!(digest.len(), 64);
+            assert!(!digests[..index].contains(digest));
+        }
+        assert_eq!(of([b"test".as_slice(), b"abc"]), digests[2]);
+    }
 }

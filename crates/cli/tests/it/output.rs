@@ -93,3 +93,19 @@ fn a_terminal_shows_head_and_tail_of_a_long_result_and_where_the_rest_is() {
     // Programs get all of it.
     assert_eq!(switchboard.run(&words).expect(0).stdout.trim_end().len(), 50_000);
 }
+
+#[test]
+fn a_result_beyond_the_limit_is_not_taken() {
+    let switchboard = Switchboard::new();
+    let config = json!({"settings": {"resultLimitBytes": 1_024}});
+    switchboard.write_config(&config.to_string());
+    let long = format!("text={}", "x".repeat(2_000));
+    let refused = switchboard.run(&["call", "builtin", "echo", &long]).expect(6);
+    assert!(refused.stderr.contains("more than 1024"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: raise `settings.resultLimitBytes`"), "{refused:?}");
+    switchboard.run(&["call", "builtin", "echo", "text=short"]).expect(0);
+    assert_eq!(
+        switchboard.recorded(),
+        ["tool builtin/echo: invalid_output (too_long)", "tool builtin/echo: ok"]
+    );
+}

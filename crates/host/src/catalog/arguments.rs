@@ -135,8 +135,14 @@ impl ArgumentCheck {
             _ => return Err(BadSchema::NotAnObject),
         };
         let extent = measure(&schema)?;
-        let validator =
-            build(&schema, draft(named.as_ref()), extent).map_err(|error| invalid(&error))?;
+        let validator = match build(&schema, draft(named.as_ref()), extent) {
+            Ok(validator) => validator,
+            // A schema that names no draft may be of the oldest one that is still written.
+            Err(error) if named.is_none() => {
+                build(&schema, Draft::Draft4, extent).map_err(|_| invalid(&error))?
+            }
+            Err(error) => return Err(invalid(&error)),
+        };
         Ok(Self { rules: Some(Rules { schema, validator, extent }) })
     }
 

@@ -30,6 +30,16 @@ fn a_missing_or_empty_schema_accepts_any_object_and_nothing_else() {
 }
 
 #[test]
+fn a_schema_without_a_draft_may_be_of_the_fourth() {
+    let schema = object(json!({"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": true}}));
+    assert!(accepts(&schema, &json!({"n": 1})));
+    assert!(!accepts(&schema, &json!({"n": 0})));
+    let named = json!({"$schema": "https://json-schema.org/draft/2020-12/schema",
+        "properties": {"n": {"minimum": 0, "exclusiveMinimum": true}}});
+    assert!(ArgumentCheck::compile(&named.to_string()).is_err());
+}
+
+#[test]
 fn falsy_values_are_values_and_a_whole_number_is_an_integer() {
     let schema = json!({"required": ["n", "f", "s"], "properties": {
         "n": {"type": "integer"}, "f": {"type": "boolean"}, "s": {"type": "string"}}});

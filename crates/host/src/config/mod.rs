@@ -7,7 +7,6 @@
 mod approvals;
 mod change;
 mod chat;
-mod digest;
 mod document;
 mod dotenv;
 mod edit;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::chat::ChatSettings;
-use crate::config::digest::Digest;
 use crate::config::error::ConfigError;
 use crate::config::models::ModelProfile;
 use crate::config::web_address;
+use crate::digest::Digest;
 use crate::server_id::ServerId;
 
 /// The name of the server that is part of the host.

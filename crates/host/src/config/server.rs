@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::digest::Digest;
 use crate::config::document::{Member, Node, Value};
 use crate::config::error::ConfigError;
 use crate::config::reader::Reader;
@@ -10,6 +9,7 @@ use crate::config::resolved::{
     DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
 };
 use crate::config::transport::{self, Entry, EnvFile};
+use crate::digest::Digest;
 use crate::server_id::ServerId;
 
 /// The keys of an entry, in the order in which we write them.

@@ -13,7 +13,7 @@ use crate::execute::choose::choose;
 use crate::execute::meaning::{is_ill, of_error, of_result};
 use crate::execute::message::Message;
 use crate::execute::rounds::{Deadlines, exchange};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, OutcomeKind};
 use crate::policy::PermittedCall;
 use crate::proposed::TargetKind;
 use crate::published::Published;
@@ -37,6 +37,8 @@ pub struct Reach<'a> {
     pub tag: u64,
     /// How long a call waits for a server that is starting.
     pub start_limit: Duration,
+    /// The longest result that is taken, in bytes.
+    pub result_limit_bytes: usize,
 }
 
 /// Is told before the first byte of each attempt leaves, and may stop it.
@@ -77,7 +79,12 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
         let error = match settled {
             Ok(result) => {
                 health.succeeded();
-                return of_result(target, result);
+                return match result.bytes().len() {
+                    length if length > reach.result_limit_bytes => {
+                        too_long(length, reach.result_limit_bytes)
+                    }
+                    _ => of_result(target, result),
+                };
             }
             Err(error) => error,
         };
@@ -94,6 +101,13 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
         tokio::time::sleep(pause).await;
         attempt += 1;
     }
+}
+
+fn too_long(length: usize, limit: usize) -> Outcome {
+    Outcome::new(OutcomeKind::InvalidOutput)
+        .with_reason("too_long")
+        .with_message(format!("it ran, but its result has {length} bytes, more than {limit}"))
+        .with_hint("raise `settings.resultLimitBytes`, or ask for less")
 }
 
 fn deadlines(call: &ResolvedCall) -> Deadlines {
