@@ -176,12 +176,8 @@ impl Driver {
         let number = self.state.number + 1;
         let (kind, body) = journal::kept(&input);
         if let Err(error) = self.parts.sessions.append(&self.session, number, &kind, body).await {
-            let failure = Failure {
-                trouble: switchboard_host::model::Trouble::Profile,
-                message: format!("the conversation cannot be kept: {error}"),
-                hint: error.hint(),
-            };
-            self.end(TurnEnd::Failed(failure)).await;
+            let message = format!("the conversation cannot be kept: {error}");
+            self.end(TurnEnd::NotKept { message, hint: error.hint() }).await;
             return Err(NotKept);
         }
         self.announce(&input, number).await;

@@ -92,14 +92,15 @@ impl<'a> Listener<'a> {
 
     async fn finish(mut self, said: Said, model: &dyn Model) -> Answer {
         // Not every vendor streams everything; the whole answer is the truth.
-        if self.heard.text() != said.text {
-            self.asked.clear();
-            self.parser = parser(self.offer);
-            let pieces = match &mut self.parser {
-                Some(parser) => parser.push(&said.text).collect(),
-                None => vec![Piece::Text(said.text.clone())],
-            };
-            self.pieces(pieces).await;
+        let heard = self.heard.text();
+        match said.text.strip_prefix(heard.as_str()) {
+            Some("") => {}
+            Some(rest) => self.take(Delta::Text(rest.to_owned())).await,
+            None => {
+                let why = "the whole answer is not what came piece by piece".to_owned();
+                self.take(Delta::Again { why }).await;
+                self.take(Delta::Text(said.text.clone())).await;
+            }
         }
         if let Some(parser) = self.parser.take() {
             self.pieces(parser.finish()).await;

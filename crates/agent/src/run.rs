@@ -4,7 +4,7 @@ use serde::Deserialize;
 use switchboard_host::format::Vision;
 use switchboard_host::outcome::Outcome;
 use switchboard_host::record::{Full, SessionId};
-use switchboard_host::{Attention, Caller, Origin, ProposedCall, Record};
+use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,9 @@ impl Runner {
         if self.since == Since::Now {
             return None;
         }
-        self.parts.host.ledger().by_reference(&self.reference()).await.ok().flatten()
+        let found = self.parts.host.ledger().by_reference(&self.reference()).await.ok().flatten();
+        // What provably never left is not begun: it is decided about and run like any other.
+        found.filter(|full| full.summary.outcome != Some(OutcomeKind::NotSent) || !crashed(full))
     }
 
     async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
@@ -188,6 +190,11 @@ impl Runner {
         // A face that has gone needs to hear nothing; everything is kept all the same.
         self.events.send(event).await.ok();
     }
+}
+
+/// Whether the process that made the call died before it ended.
+fn crashed(full: &Full) -> bool {
+    full.summary.reason.as_deref() == Some("host_crash")
 }
 
 fn text(bytes: &bytes::Bytes) -> String {

@@ -59,4 +59,11 @@ pub enum TurnEnd {
     Stopped(Limit),
     /// The model could not be asked.
     Failed(Failure),
+    /// The conversation can no longer be kept, so it does not go on.
+    NotKept {
+        /// Why not.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
 }

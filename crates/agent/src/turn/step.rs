@@ -152,7 +152,10 @@ impl State {
             TurnEnd::Done | TurnEnd::Length | TurnEnd::Silent | TurnEnd::Refused => {
                 self.ask_model()
             }
-            TurnEnd::Cancelled | TurnEnd::Stopped(_) | TurnEnd::Failed(_) => {
+            TurnEnd::Cancelled
+            | TurnEnd::Stopped(_)
+            | TurnEnd::Failed(_)
+            | TurnEnd::NotKept { .. } => {
                 vec![Effect::End(end)]
             }
         }

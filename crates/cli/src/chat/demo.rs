@@ -68,6 +68,8 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     let mut left_open = None;
     loop {
         tokio::select! {
+            biased;
+            () = context.interrupts.token().cancelled() => break,
             event = events.recv() => {
                 let Some(event) = event else { break };
                 show.event(&event)?;
@@ -87,7 +89,6 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
                     conversation.cancel().await;
                 }
             }
-            () = context.interrupts.token().cancelled() => break,
         }
     }
     show.finish();

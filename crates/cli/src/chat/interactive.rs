@@ -149,6 +149,20 @@ impl Interactive<'_> {
         let mut left_open = Vec::new();
         loop {
             tokio::select! {
+                // What happened before a question is shown before it.
+                biased;
+                () = presses.next() => {
+                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
+                        self.left = true;
+                        return Ok(());
+                    }
+                    pressed = Some(Instant::now());
+                    self.opened.conversation.cancel().await;
+                }
+                () = self.context.interrupts.token().cancelled() => {
+                    self.left = true;
+                    return Ok(());
+                }
                 event = self.opened.events.recv() => {
                     let Some(event) = event else {
                         self.left = true;
@@ -179,18 +193,6 @@ impl Interactive<'_> {
                         self.opened.conversation.say(line.trim(), Vec::new()).await;
                         self.show.line("(the model reads this after the current step)");
                     }
-                }
-                () = presses.next() => {
-                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
-                        self.left = true;
-                        return Ok(());
-                    }
-                    pressed = Some(Instant::now());
-                    self.opened.conversation.cancel().await;
-                }
-                () = self.context.interrupts.token().cancelled() => {
-                    self.left = true;
-                    return Ok(());
                 }
             }
         }

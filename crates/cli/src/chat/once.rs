@@ -52,6 +52,12 @@ async fn follow(
     let mut left_open = Vec::new();
     loop {
         let event = tokio::select! {
+            biased;
+            () = context.interrupts.token().cancelled(), if !cancelled => {
+                cancelled = true;
+                opened.conversation.cancel().await;
+                continue;
+            }
             event = opened.events.recv() => event,
             Some(waiting) = questions.recv() => {
                 show.pause();
@@ -59,11 +65,6 @@ async fn follow(
                     left_open.push(put);
                     opened.conversation.cancel().await;
                 }
-                continue;
-            }
-            () = context.interrupts.token().cancelled(), if !cancelled => {
-                cancelled = true;
-                opened.conversation.cancel().await;
                 continue;
             }
         };
@@ -89,6 +90,7 @@ fn code(end: &TurnEnd, unanswered: bool) -> u8 {
         TurnEnd::Stopped(_) => exit_code::LIMIT,
         TurnEnd::Length | TurnEnd::Refused | TurnEnd::Silent => exit_code::FAILED,
         TurnEnd::Failed(failure) => trouble_code(failure.trouble),
+        TurnEnd::NotKept { .. } => exit_code::TROUBLE,
     }
 }
 

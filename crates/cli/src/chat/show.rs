@@ -187,12 +187,15 @@ impl Show {
             TurnEnd::Silent => self.line("… the model said nothing"),
             TurnEnd::Cancelled => self.line("… stopped"),
             TurnEnd::Stopped(limit) => self.line(&limit_words(*limit)),
-            TurnEnd::Failed(failure) => {
-                self.line(&format!("error: {}", escape_line(&failure.message)));
-                if let Some(hint) = &failure.hint {
-                    self.line(&format!("hint: {}", escape_line(hint)));
-                }
-            }
+            TurnEnd::Failed(failure) => self.error(&failure.message, failure.hint.as_deref()),
+            TurnEnd::NotKept { message, hint } => self.error(message, hint.as_deref()),
+        }
+    }
+
+    fn error(&mut self, message: &str, hint: Option<&str>) {
+        self.line(&format!("error: {}", escape_line(message)));
+        if let Some(hint) = hint {
+            self.line(&format!("hint: {}", escape_line(hint)));
         }
     }
 
