@@ -16,22 +16,18 @@ use crate::system::SUMMARISE;
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Keeps the whole text under `handle`, and finds words that stand for it: the model's, or the
-/// first words of each message if the model cannot be asked.
+/// first words of each message if the model cannot be asked. Also tells whether it was kept.
 pub(crate) async fn summary(
     parts: &Parts,
     session: &SessionId,
     handle: &str,
     messages: &[Message],
-) -> String {
+) -> (String, Option<String>) {
     let whole = transcript(messages);
-    if parts.sessions.keep_text(session, handle, &whole).await.is_err() {
-        // Nothing is lost: the steps themselves are kept. Only the model cannot read it again.
-        return beginnings(messages);
-    }
-    match by_model(parts, &whole).await {
-        Some(summary) => summary,
-        None => beginnings(messages),
-    }
+    // Nothing is lost without it: the steps themselves are kept. Only the model cannot read it again.
+    let kept = parts.sessions.keep_text(session, handle, &whole).await.is_ok();
+    let summary = by_model(parts, &whole).await.unwrap_or_else(|| beginnings(messages));
+    (summary, kept.then(|| handle.to_owned()))
 }
 
 async fn by_model(parts: &Parts, whole: &str) -> Option<String> {
@@ -43,7 +39,8 @@ async fn by_model(parts: &Parts, whole: &str) -> Option<String> {
         messages: vec![Message::User { text, images: Vec::new() }],
         tools: Value::Null,
     };
-    let (sender, _nobody) = mpsc::channel(1);
+    let (sender, nobody) = mpsc::channel(1);
+    drop(nobody);
     let answer = tokio::time::timeout(LIMIT, parts.model.answer(&request, &sender)).await;
     let text = answer.ok()?.ok()?.text;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())

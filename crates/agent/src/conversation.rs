@@ -6,14 +6,14 @@ use std::sync::Arc;
 use switchboard_host::config::ChatSettings;
 use switchboard_host::format::Image;
 use switchboard_host::record::{NewSession, SessionError, SessionId, Sessions};
-use switchboard_host::{Face, Host, Model};
-use tokio::sync::mpsc;
+use switchboard_host::{Face, Host, Model, OutcomeKind};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::drive::Driver;
 use crate::event::Event;
-use crate::journal::{Unreadable, entries};
-use crate::turn::{Decision, Entry, Limits, State, replay};
+use crate::journal::{Unreadable, entries, kept};
+use crate::turn::{Decision, Ended, Entry, Input, Limits, State, replay, step, words};
 
 /// What a conversation is held with.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Decide(Decision),
     Cancel,
     Retry,
-    Undo,
+    Undo(oneshot::Sender<bool>),
     Use(Arc<dyn Model>),
 }
 
@@ -83,20 +83,25 @@ impl Conversation {
         parts: Parts,
         opening: Opening,
     ) -> Result<(Self, mpsc::Receiver<Event>), OpenError> {
-        let (session, kept) = match opening {
+        let model = parts.model.about().profile.clone();
+        let (session, kept, held) = match opening {
             Opening::New { name, folder } => {
-                let model = parts.model.about().profile.clone();
-                let new = NewSession { name, model, folder };
-                (parts.sessions.create(new).await?, Vec::new())
+                let session = parts.sessions.create(NewSession { name, model, folder }).await?;
+                let held = parts.sessions.hold(&session)?;
+                (session, Vec::new(), held)
             }
             Opening::Resume(session) => {
+                // Before anything is read: nobody may add to it from here on.
+                let held = parts.sessions.hold(&session)?;
                 let steps = parts.sessions.steps(&session).await?;
-                (session, entries(&steps)?)
+                parts.sessions.set_model(&session, &model).await?;
+                (session, entries(&steps)?, held)
             }
         };
-        let (commands, received) = mpsc::channel(16);
+        // More than anybody types while a question is on the screen.
+        let (commands, received) = mpsc::channel(256);
         let (events, watched) = mpsc::channel(256);
-        let driver = Driver::new(parts, session.clone(), kept, events);
+        let driver = Driver::new(parts, session.clone(), kept, events, held);
         let task = tokio::spawn(driver.run(received));
         Ok((Self { session, commands, task }, watched))
     }
@@ -128,9 +133,12 @@ impl Conversation {
     }
 
     /// Takes the last turn back: what the person said and all that came of it for the model. Calls
-    /// that ran have run; the record keeps them, and so does the conversation.
-    pub async fn undo(&self) {
-        self.tell(Command::Undo).await;
+    /// that ran have run; the record keeps them, and so does the conversation. Gives whether there
+    /// was a turn that could be taken back.
+    pub async fn undo(&self) -> bool {
+        let (told, answer) = oneshot::channel();
+        self.tell(Command::Undo(told)).await;
+        answer.await.unwrap_or(false)
     }
 
     /// Goes on with another model.
@@ -169,6 +177,31 @@ pub async fn kept_inputs(
     session: &SessionId,
 ) -> Result<Vec<Entry>, OpenError> {
     Ok(entries(&sessions.steps(session).await?)?)
+}
+
+/// Begins a new conversation with the first steps of another one.
+///
+/// What was under way at that step is not done a second time: the model is told that it was begun
+/// in the other conversation.
+///
+/// # Errors
+/// When there is no such step, or it cannot be kept.
+pub async fn fork(
+    sessions: &Sessions,
+    session: &SessionId,
+    upto: u64,
+    name: Option<String>,
+) -> Result<SessionId, OpenError> {
+    let fork = sessions.fork(session, upto, name).await?;
+    let mut state = state_of(sessions, &fork).await?;
+    while let Some(slot) = state.running() {
+        let end = Box::new(Ended::not_run(OutcomeKind::Unknown, words::FORKED));
+        let input = Input::Ended { slot, end };
+        let (kind, body) = kept(&input);
+        sessions.append(&fork, state.number + 1, &kind, body).await?;
+        state = step(state, input).0;
+    }
+    Ok(fork)
 }
 
 /// The limits for a model under the settings.

@@ -7,25 +7,32 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use switchboard_host::model::ModelError;
 use switchboard_host::prompt::StableOrder;
-use switchboard_host::record::SessionId;
+use switchboard_host::record::{Held, SessionId};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Command, Parts, limits};
 use crate::event::Event;
-use crate::hear::{self, Heard};
+use crate::hear::{self, Heard, Question};
 use crate::journal;
 use crate::notices::Notices;
 use crate::offer::Offer;
 use crate::request::request;
 use crate::run::{Runner, Since};
 use crate::turn::{
-    Decision, Effect, Entry, Failure, Input, Interruption, Phase, State, TurnEnd, What, replay,
-    replayed, step,
+    Decision, Effect, Entry, Failure, Input, Interruption, Phase, State, TurnEnd, What,
+    before_last_turn, replay, step,
 };
 
 /// Something under way; its end is an input, unless it was given up.
-type Work = Pin<Box<dyn Future<Output = Option<Input>> + Send>>;
+type Work = Pin<Box<dyn Future<Output = Option<Finished>> + Send>>;
+
+/// The end of something that was under way.
+struct Finished {
+    input: Input,
+    /// The question that it answers; an answer to an older one does not count.
+    question: Option<u64>,
+}
 
 /// The task of one conversation.
 pub(crate) struct Driver {
@@ -39,7 +46,14 @@ pub(crate) struct Driver {
     notices: Notices,
     under_way: FuturesUnordered<Work>,
     stop: CancellationToken,
-    heard: Heard,
+    /// What the model is asked, or was asked last.
+    question: Question,
+    /// How many questions there were: to the model, or for a summary.
+    questions: u64,
+    /// How much the person has said since the start.
+    said: u64,
+    /// Nobody else goes on with the conversation meanwhile.
+    _held: Held,
     /// Whether what is brought about next may have been begun by a process that died.
     since: Since,
 }
@@ -53,6 +67,7 @@ impl Driver {
         session: SessionId,
         entries: Vec<Entry>,
         events: mpsc::Sender<Event>,
+        held: Held,
     ) -> Self {
         let notices = Notices::watch(&parts.host, events.clone());
         Self {
@@ -66,7 +81,10 @@ impl Driver {
             notices,
             under_way: FuturesUnordered::new(),
             stop: CancellationToken::new(),
-            heard: Heard::default(),
+            question: Question::default(),
+            questions: 0,
+            said: 0,
+            _held: held,
             since: Since::Now,
         }
     }
@@ -81,8 +99,8 @@ impl Driver {
                     Some(command) => self.command(command).await,
                     None => break,
                 },
-                Some(input) = self.under_way.next(), if !self.under_way.is_empty() => match input {
-                    Some(input) => self.happened(input).await,
+                Some(ended) = self.under_way.next(), if !self.under_way.is_empty() => match ended {
+                    Some(ended) => self.finished(ended).await,
                     None => Ok(()),
                 },
             };
@@ -110,9 +128,17 @@ impl Driver {
         Ok(())
     }
 
+    async fn finished(&mut self, finished: Finished) -> Result<(), NotKept> {
+        if finished.question.is_some_and(|question| question != self.questions) {
+            return Ok(());
+        }
+        self.happened(finished.input).await
+    }
+
     async fn command(&mut self, command: Command) -> Result<(), NotKept> {
         match command {
             Command::Say(text, images) => {
+                self.said += 1;
                 if self.entries.iter().all(|entry| !matches!(entry.input, Input::Said { .. })) {
                     // Only for lists; the conversation does not depend on it.
                     let words: String = text.chars().take(80).collect();
@@ -123,20 +149,31 @@ impl Driver {
             Command::Decide(decision) => self.decide(decision).await,
             Command::Cancel => {
                 let heard = match self.state.phase {
-                    Phase::Thinking => self.heard.text(),
-                    _ => String::new(),
+                    Phase::Thinking => self.question.heard.text(),
+                    Phase::Idle
+                    | Phase::Calling(_)
+                    | Phase::Asking(_)
+                    | Phase::Compacting { .. } => String::new(),
                 };
+                // An answer that is ready at this moment comes too late.
+                self.questions += 1;
                 self.happened(Input::Cancelled(Interruption { heard })).await
             }
             Command::Retry => {
                 self.happened(Input::Retried).await?;
                 if self.state.is_idle() {
-                    self.warn("there is nothing to ask again", None).await;
+                    let text = "there is nothing to ask again".to_owned();
+                    self.tell(Event::Warning { text, hint: None }).await;
                     self.end(TurnEnd::Done).await;
                 }
                 Ok(())
             }
-            Command::Undo => self.undo().await,
+            Command::Undo(told) => {
+                let undone = self.undo().await?;
+                // Whoever asked may have gone.
+                told.send(undone).ok();
+                Ok(())
+            }
             Command::Use(model) => {
                 let limits = limits(&self.parts.settings, model.as_ref());
                 let profile = model.about().profile.clone();
@@ -154,21 +191,13 @@ impl Driver {
         Ok(())
     }
 
-    async fn undo(&mut self) -> Result<(), NotKept> {
-        let counting = replayed(self.entries.clone());
-        let said = |entry: &&Entry| matches!(entry.input, Input::Said { .. });
-        let Some(last) = counting.iter().rev().find(said) else {
-            self.warn("there is nothing to take back", None).await;
-            return Ok(());
-        };
-        if !self.state.is_idle() {
-            self.warn("something still runs; stop it first", None).await;
-            return Ok(());
-        }
-        let to = last.number.saturating_sub(1);
+    /// Takes the last turn back; tells whether there was one that could be.
+    async fn undo(&mut self) -> Result<bool, NotKept> {
+        let before = before_last_turn(&self.entries).filter(|_| self.state.is_idle());
+        let Some(to) = before else { return Ok(false) };
         self.happened(Input::Undone { to }).await?;
         self.state = replay(self.entries.clone());
-        Ok(())
+        Ok(true)
     }
 
     /// Keeps an input, steps, and brings about what follows from it.
@@ -214,7 +243,7 @@ impl Driver {
                 })
                 .await;
             }
-            Input::Compacted { upto, summary } => {
+            Input::Compacted { upto, summary, .. } => {
                 self.tell(Event::Compacted { messages: *upto, summary: summary.clone() }).await;
             }
             Input::Began { .. }
@@ -231,6 +260,9 @@ impl Driver {
         match effect {
             Effect::AskModel => self.ask_model().await,
             Effect::Run { slot } => self.run_slot(slot).await,
+            Effect::LeaveOut { slot, outcome, text } => {
+                self.tell(Event::LeftOut { slot, outcome, text }).await;
+            }
             Effect::AskPerson(limit) => self.tell(Event::Limit(limit)).await,
             Effect::Compact { upto } => self.compact(upto),
             Effect::StopAll => {
@@ -246,16 +278,18 @@ impl Driver {
         let offer = self.new_offer();
         let request = request(&offer, &self.state.messages);
         self.tell(Event::Asking { tokens: self.state.fill.max(offer.plan.tokens) }).await;
-        self.heard = Heard::default();
-        let (model, events, heard) =
-            (Arc::clone(&self.parts.model), self.events.clone(), self.heard.clone());
-        let stop = self.stop.clone();
+        self.questions += 1;
+        self.question = Question { heard: Heard::default(), step: self.state.number + 1 };
+        let (model, events, question) =
+            (Arc::clone(&self.parts.model), self.events.clone(), self.question.clone());
+        let (stop, number) = (self.stop.clone(), self.questions);
         self.under_way.push(Box::pin(async move {
-            let asking = hear::ask(model.as_ref(), &request, &offer, &events, &heard);
-            Some(match stop.run_until_cancelled(asking).await? {
+            let asking = hear::ask(model.as_ref(), &request, &offer, &events, &question);
+            let input = match stop.run_until_cancelled(asking).await? {
                 Ok(answer) => Input::Answered(Box::new(answer)),
                 Err(error) => Input::NoAnswer(failure(error)),
-            })
+            };
+            Some(Finished { input, question: Some(number) })
         }));
     }
 
@@ -275,8 +309,9 @@ impl Driver {
             Some(offer) => Arc::clone(offer),
             None => self.new_offer(),
         };
-        let Some((number, asked)) = self.state.asked(slot) else { return };
-        let asked = asked.clone();
+        let Phase::Calling(calling) = &self.state.phase else { return };
+        let Some(asked) = calling.slots.get(slot).map(|slot| slot.asked.clone()) else { return };
+        let (number, given_up) = (calling.number, calling.cancelled);
         let runner = Runner {
             parts: self.parts.clone(),
             session: self.session.clone(),
@@ -285,40 +320,40 @@ impl Driver {
             notices: self.notices.clone(),
             stop: self.stop.child_token(),
             since: self.since,
+            given_up,
             number,
             slot,
         };
         runner.announce(&asked).await;
         self.under_way.push(Box::pin(async move {
             let end = Box::new(runner.run(asked).await);
-            Some(Input::Ended { slot, end })
+            Some(Finished { input: Input::Ended { slot, end }, question: None })
         }));
     }
 
     fn compact(&mut self, upto: usize) {
         let messages = self.state.messages.get(..upto).unwrap_or_default().to_vec();
         let handle = crate::turn::window::history_handle(self.state.cuts + 1);
+        self.questions += 1;
         let (parts, session, stop) = (self.parts.clone(), self.session.clone(), self.stop.clone());
+        let number = self.questions;
         self.under_way.push(Box::pin(async move {
             let work = crate::compact::summary(&parts, &session, &handle, &messages);
-            let summary = stop.run_until_cancelled(work).await?;
-            Some(Input::Compacted { upto, summary })
+            let (summary, handle) = stop.run_until_cancelled(work).await?;
+            let input = Input::Compacted { upto, summary, handle };
+            Some(Finished { input, question: Some(number) })
         }));
     }
 
     async fn end(&mut self, end: TurnEnd) {
-        let (usage, step) = (self.state.usage, self.state.number);
-        self.tell(Event::TurnEnded { end, usage, step }).await;
+        let (usage, step, said) = (self.state.usage, self.state.number, self.said);
+        self.tell(Event::TurnEnded { end, usage, step, said }).await;
     }
 
     /// Calls that still run are given up, and waited for so that the record has their end.
     async fn finish(mut self) {
         self.stop.cancel();
         while self.under_way.next().await.is_some() {}
-    }
-
-    async fn warn(&mut self, text: &str, hint: Option<String>) {
-        self.tell(Event::Warning { text: text.to_owned(), hint }).await;
     }
 
     async fn tell(&mut self, event: Event) {

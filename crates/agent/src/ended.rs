@@ -4,6 +4,7 @@ use switchboard_host::format::{ForModel, Image, Reply, Vision, for_model, shorte
 use switchboard_host::outcome::{Outcome, OutcomeKind};
 use switchboard_host::record::VerdictWord;
 
+use crate::own::lines;
 use crate::turn::{Consent, Ended, WantedKind};
 
 /// Reasons of `not_sent` that are the model's own fault.
@@ -27,15 +28,16 @@ pub(crate) struct Told {
 }
 
 /// What the model is told of a call, with at most `limit` bytes of a result.
-pub(crate) fn told(known: &Known<'_>, vision: Vision, limit: usize, handle: &str) -> Told {
+pub(crate) fn told(known: &Known<'_>, limit: usize, handle: &str) -> Told {
     let outcome = known.outcome;
-    let (mut text, images) = words(outcome, known.wanted, vision);
+    let (mut text, images) = words(outcome, known.wanted);
     let mut whole = None;
     if let Some(short) = shorten(&text, limit) {
+        let (first, last) = (lines(short.head).count(), lines(&text).count());
         let cut = format!(
-            "{}\n\n[{} of {} bytes are left out here; the text has {} lines. Read them with \
-             `read_result`, result `{handle}`.]\n\n{}",
-            short.head, short.omitted_bytes, short.total_bytes, short.lines, short.tail
+            "{}\n\n[{} of {} bytes are left out here, after line {first} of {last}. Read on with \
+             `read_result`, result `{handle}`, from line {first}.]\n\n{}",
+            short.head, short.omitted_bytes, short.total_bytes, short.tail
         );
         whole = Some(std::mem::replace(&mut text, cut));
     }
@@ -47,6 +49,8 @@ pub(crate) fn told(known: &Known<'_>, vision: Vision, limit: usize, handle: &str
         text,
         images,
         consent: match known.verdict {
+            // Nobody was there to be asked.
+            _ if outcome.kind == OutcomeKind::Denied => Consent::NotNeeded,
             Some(VerdictWord::Allow) => Consent::Rule,
             Some(VerdictWord::Ask) => Consent::Person,
             Some(VerdictWord::Deny) | None => Consent::NotNeeded,
@@ -59,12 +63,15 @@ pub(crate) fn told(known: &Known<'_>, vision: Vision, limit: usize, handle: &str
     Told { ended, whole }
 }
 
-fn words(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec<Image>) {
+fn words(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
     let message = outcome.message.as_deref().unwrap_or("no reason was given");
-    let hint = outcome.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    // What a person could type or switch on is no help to a model.
+    let hint = outcome.hint.as_deref().filter(|_| outcome.kind != OutcomeKind::Denied);
+    let hint = hint.filter(|hint| !hint.contains("`switchboard "));
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     let text = match outcome.kind {
         OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::InvalidOutput => {
-            return result(outcome, wanted, vision);
+            return result(outcome, wanted);
         }
         OutcomeKind::Rejected => rejected(outcome.message.as_deref()),
         OutcomeKind::Denied => format!("Not run, because it is not allowed: {message}.{hint}"),
@@ -78,13 +85,13 @@ fn words(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec<
              happened before you try it again."
         ),
         OutcomeKind::Cancelled => {
-            format!("Given up before it ended: {message}. It may have run in part.")
+            format!("Given up: {message}. If it had begun by then, it may have run in part.")
         }
     };
     (text, Vec::new())
 }
 
-fn result(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec<Image>) {
+fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
     let bytes = outcome.result.clone().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let reply = match wanted {
@@ -92,7 +99,8 @@ fn result(outcome: &Outcome, wanted: WantedKind, vision: Vision) -> (String, Vec
         WantedKind::Resource => Reply::from_resource_json(&text),
     };
     let ForModel { mut text, images, .. } = match reply {
-        Ok(reply) => for_model(&reply, vision),
+        // Pictures are kept for a model that can look at them, be it a later one.
+        Ok(reply) => for_model(&reply, Vision::Yes),
         Err(problem) => ForModel {
             text: format!("The result cannot be read: {problem}."),
             ..Default::default()

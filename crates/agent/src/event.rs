@@ -111,6 +111,15 @@ pub enum Event {
         /// How long it took.
         milliseconds: u64,
     },
+    /// A call does not run.
+    LeftOut {
+        /// Which one.
+        slot: usize,
+        /// How that counts, in one word.
+        outcome: OutcomeKind,
+        /// What the model is told.
+        text: String,
+    },
     /// The model asked for something that cannot be.
     Mistake {
         /// Which one.
@@ -143,6 +152,8 @@ pub enum Event {
         usage: Usage,
         /// The last step that is kept.
         step: u64,
+        /// How much the person has said by now: words said later begin another turn.
+        said: u64,
     },
 }
 

@@ -1,10 +1,10 @@
 //! A kept conversation as a document.
 
 use serde_json::{Value, json};
-use switchboard_host::outcome::OutcomeKind;
 use switchboard_host::record::SessionSummary;
 
-use crate::turn::{Ended, Entry, Input, What, replayed};
+use crate::turn::words::fenced;
+use crate::turn::{Asked, Entry, Input, What, replayed};
 
 /// The conversation as Markdown, for people.
 #[must_use]
@@ -15,8 +15,11 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<Entry>) -> String {
         "Session `{}`, model `{}`, begun {}.\n",
         session.id, session.model, session.created_at
     ));
-    let mut asked = Vec::new();
+    let mut open = Unanswered::default();
     for entry in replayed(entries) {
+        if matches!(entry.input, Input::Said { .. } | Input::Answered(_) | Input::NoAnswer(_)) {
+            out.push_str(&open.take());
+        }
         match entry.input {
             Input::Said { text, images } => {
                 out.push_str(&format!("\n## User\n\n{text}\n"));
@@ -26,20 +29,13 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<Entry>) -> String {
             }
             Input::Answered(answer) => {
                 out.push_str(&format!("\n## Assistant\n\n{}\n", answer.text.trim_end()));
-                asked = answer.asked;
+                open.asked = answer.asked.into_iter().map(Some).collect();
             }
             Input::Ended { slot, end } => {
-                let what = asked.get(slot).map(|asked| (&asked.what, asked.name.as_str()));
-                let (name, arguments) = match what {
-                    Some((What::Call { server, target, arguments, .. }, _)) => {
-                        (format!("{server}/{target}"), arguments.as_str())
-                    }
-                    Some((_, name)) => (name.to_owned(), ""),
-                    None => ("call".to_owned(), ""),
-                };
-                out.push_str(&call(&name, arguments, &end));
+                let asked = open.asked.get_mut(slot).and_then(Option::take);
+                out.push_str(&call(asked.as_ref(), end.outcome.as_str(), &end.text));
             }
-            Input::Compacted { upto, summary } => {
+            Input::Compacted { upto, summary, .. } => {
                 out.push_str(&format!(
                     "\n*The first {upto} messages were cut for the model; in their place:*\n\n{}\n",
                     quoted(&summary)
@@ -48,11 +44,17 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<Entry>) -> String {
             Input::NoAnswer(failure) => {
                 out.push_str(&format!("\n*The model could not be asked: {}*\n", failure.message));
             }
-            Input::Cancelled(_) => out.push_str("\n*Stopped by the user.*\n"),
+            Input::Cancelled(interruption) => {
+                if !interruption.heard.trim().is_empty() {
+                    out.push_str(&format!("\n## Assistant\n\n{}\n", interruption.heard));
+                }
+                out.push_str("\n*Stopped by the user.*\n");
+            }
             Input::Began { .. } | Input::Decided { .. } | Input::Retried | Input::Undone { .. } => {
             }
         }
     }
+    out.push_str(&open.take());
     out
 }
 
@@ -75,26 +77,43 @@ pub fn as_json(session: &SessionSummary, entries: &[Entry]) -> Value {
     })
 }
 
-fn call(name: &str, arguments: &str, end: &Ended) -> String {
-    let word = if end.outcome == OutcomeKind::Ok { "ok" } else { end.outcome.as_str() };
-    let fence = fence(&end.text);
-    format!(
-        "\n<details><summary>{}: {word}</summary>\n\n`{}`\n\n{fence}\n{}\n{fence}\n\n</details>\n",
-        name.replace('<', "&lt;"),
-        arguments.replace('`', "'"),
-        end.text
-    )
+/// What was asked for and has no end yet.
+#[derive(Default)]
+struct Unanswered {
+    asked: Vec<Option<Asked>>,
 }
 
-/// A fence longer than any in the text.
-fn fence(text: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
+impl Unanswered {
+    /// Everything that never got an end of its own: mistakes, and what was left out.
+    fn take(&mut self) -> String {
+        let left = std::mem::take(&mut self.asked).into_iter().flatten();
+        left.map(|asked| {
+            let text = match &asked.what {
+                What::Mistake { message } => message.clone(),
+                What::Call { .. } | What::Own => "It did not run.".to_owned(),
+            };
+            call(Some(&asked), "not run", &text)
+        })
+        .collect()
     }
-    "`".repeat((longest + 1).max(3))
+}
+
+fn call(asked: Option<&Asked>, word: &str, text: &str) -> String {
+    let (name, arguments) = match asked.map(|asked| (&asked.what, asked)) {
+        Some((What::Call { server, target, arguments, .. }, _)) => {
+            (format!("{server}/{target}"), arguments.as_str())
+        }
+        Some((What::Own | What::Mistake { .. }, asked)) => {
+            (asked.name.clone(), asked.arguments.as_str())
+        }
+        None => ("call".to_owned(), "{}"),
+    };
+    format!(
+        "\n<details><summary>{}: {word}</summary>\n\n`{}`\n\n{}\n\n</details>\n",
+        name.replace('<', "&lt;"),
+        arguments.replace('`', "'"),
+        fenced(text)
+    )
 }
 
 fn quoted(text: &str) -> String {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::event::Event;
 use crate::offer::Offer;
-use crate::turn::{Answer, Asked, What};
+use crate::turn::{Answer, Asked};
 
 /// What was heard of an answer so far, for when it is interrupted.
 #[derive(Clone, Debug, Default)]
@@ -29,16 +29,30 @@ impl Heard {
     }
 }
 
+/// A question to the model: what is heard of the answer, and the step it will be kept as.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Question {
+    pub(crate) heard: Heard,
+    pub(crate) step: u64,
+}
+
+impl Question {
+    /// A name for a call of the answer that no other call of the conversation has.
+    fn call_id(&self, place: usize) -> String {
+        format!("call_{}_{}", self.step, place + 1)
+    }
+}
+
 /// Asks the model and listens to the end.
 pub(crate) async fn ask(
     model: &dyn Model,
     request: &Request,
     offer: &Offer,
     events: &mpsc::Sender<Event>,
-    heard: &Heard,
+    question: &Question,
 ) -> Result<Answer, ModelError> {
     let (sender, mut deltas) = mpsc::channel(64);
-    let mut listener = Listener::new(offer, events, heard);
+    let mut listener = Listener::new(offer, events, question);
     let answering = async {
         let said = model.answer(request, &sender).await;
         // Ends the listening below.
@@ -57,21 +71,21 @@ pub(crate) async fn ask(
 struct Listener<'a> {
     offer: &'a Offer,
     events: &'a mpsc::Sender<Event>,
-    heard: &'a Heard,
+    question: &'a Question,
     /// For a model that calls in its text.
     parser: Option<Parser>,
     asked: Vec<Asked>,
 }
 
 impl<'a> Listener<'a> {
-    fn new(offer: &'a Offer, events: &'a mpsc::Sender<Event>, heard: &'a Heard) -> Self {
-        Self { offer, events, heard, parser: parser(offer), asked: Vec::new() }
+    fn new(offer: &'a Offer, events: &'a mpsc::Sender<Event>, question: &'a Question) -> Self {
+        Self { offer, events, question, parser: parser(offer), asked: Vec::new() }
     }
 
     async fn take(&mut self, delta: Delta) {
         match delta {
             Delta::Text(text) => {
-                self.heard.add(&text);
+                self.question.heard.add(&text);
                 let pieces: Vec<Piece> = match &mut self.parser {
                     Some(parser) => parser.push(&text).collect(),
                     None => vec![Piece::Text(text)],
@@ -82,7 +96,7 @@ impl<'a> Listener<'a> {
             Delta::Call { name } => self.tell(Event::Writing { target: name }).await,
             Delta::Waiting { delay, why } => self.tell(Event::waiting(delay, why)).await,
             Delta::Again { why } => {
-                self.heard.forget();
+                self.question.heard.forget();
                 self.asked.clear();
                 self.parser = parser(self.offer);
                 self.tell(Event::Again { why }).await;
@@ -92,7 +106,7 @@ impl<'a> Listener<'a> {
 
     async fn finish(mut self, said: Said, model: &dyn Model) -> Answer {
         // Not every vendor streams everything; the whole answer is the truth.
-        let heard = self.heard.text();
+        let heard = self.question.heard.text();
         match said.text.strip_prefix(heard.as_str()) {
             Some("") => {}
             Some(rest) => self.take(Delta::Text(rest.to_owned())).await,
@@ -106,16 +120,11 @@ impl<'a> Listener<'a> {
             self.pieces(parser.finish()).await;
         }
         for call in said.calls {
-            let number = self.asked.len() + 1;
-            self.asked.push(self.offer.native(number, call));
+            let id = self.question.call_id(self.asked.len());
+            self.asked.push(self.offer.native(id, call));
         }
         let about = model.about();
-        let broken = |asked: &Asked| matches!(&asked.what, What::Mistake { .. });
-        let kept = said
-            .kept
-            // The vendor would refuse its own words if a call in them cannot be read.
-            .filter(|_| !self.asked.iter().any(broken))
-            .map(|content| Kept { provider: about.provider.clone(), content });
+        let kept = said.kept.map(|content| Kept { provider: about.provider.clone(), content });
         Answer {
             text: said.text,
             asked: self.asked,
@@ -137,12 +146,12 @@ impl<'a> Listener<'a> {
                     self.tell(Event::Writing { target: parts.join("/") }).await;
                 }
                 Piece::Call(call) => {
-                    let number = self.asked.len() + 1;
-                    self.asked.push(self.offer.written(number, call));
+                    let id = self.question.call_id(self.asked.len());
+                    self.asked.push(self.offer.written(id, call));
                 }
                 Piece::Refused { reason, .. } => {
-                    let number = self.asked.len() + 1;
-                    self.asked.push(Offer::refused(number, &reason));
+                    let id = self.question.call_id(self.asked.len());
+                    self.asked.push(Offer::refused(id, &reason));
                 }
             }
         }

@@ -21,7 +21,7 @@ mod run;
 mod system;
 pub mod turn;
 
-pub use conversation::{Conversation, OpenError, Opening, Parts, kept_inputs, state_of};
+pub use conversation::{Conversation, OpenError, Opening, Parts, fork, kept_inputs, state_of};
 pub use event::Event;
 pub use export::{as_json, as_markdown};
 pub use journal::Unreadable;

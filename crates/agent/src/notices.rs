@@ -1,7 +1,8 @@
 //! What servers say unasked: shown at once, and passed on with the next result of the server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use switchboard_host::Host;
 use switchboard_host::events::What;
@@ -15,10 +16,18 @@ use crate::event::Event;
 const MOST: usize = 20;
 /// The longest message that is passed on, in characters.
 const LONGEST: usize = 300;
+/// So many messages are shown in a second; of the others only the number.
+const MOST_A_SECOND: usize = 20;
 
 /// What servers have said since it was last passed on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Notices(Arc<Mutex<BTreeMap<String, Vec<String>>>>);
+pub(crate) struct Notices(Arc<Mutex<BTreeMap<String, Said>>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    newest: VecDeque<String>,
+    left_out: usize,
+}
 
 impl Notices {
     /// Listens until nobody hears the events any more.
@@ -26,6 +35,7 @@ impl Notices {
         let notices = Self::default();
         let (heard, mut said) = (notices.clone(), host.events().watch());
         tokio::spawn(async move {
+            let mut pace = Pace::new();
             loop {
                 let event = tokio::select! {
                     event = said.recv() => event,
@@ -40,8 +50,10 @@ impl Notices {
                     Err(RecvError::Closed) => return,
                 };
                 heard.add(&server, &level, &text);
-                if events.send(Event::Notice { server, level, text }).await.is_err() {
-                    return;
+                for event in pace.let_through(Event::Notice { server, level, text }) {
+                    if events.send(event).await.is_err() {
+                        return;
+                    }
                 }
             }
         });
@@ -49,18 +61,84 @@ impl Notices {
     }
 
     fn add(&self, server: &str, level: &str, text: &str) {
-        let clean: String = text.chars().filter(|c| !is_hidden(*c)).take(LONGEST).collect();
+        // One line each, so that a message cannot pass for several.
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(LONGEST);
+        let line = format!("- {level}: {}", shown.collect::<String>());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_server = all.entry(server.to_owned()).or_default();
-        if of_server.len() < MOST {
-            of_server.push(format!("- {level}: {clean}"));
+        let said = all.entry(server.to_owned()).or_default();
+        if said.newest.len() == MOST {
+            said.newest.pop_front();
+            said.left_out += 1;
         }
+        said.newest.push_back(line);
     }
 
     /// What a server has said, in words for the model; it is passed on only once.
     pub(crate) fn take(&self, server: &str) -> Option<String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = all.remove(server)?;
-        Some(format!("[The server also said:]\n{}", said.join("\n")))
+        let Said { newest, left_out } = all.remove(server)?;
+        let lines: Vec<String> = newest.into();
+        let before = match left_out {
+            0 => String::new(),
+            count => format!(" ({count} earlier messages are left out)"),
+        };
+        Some(format!("[The server also said:{before}]\n{}", lines.join("\n")))
+    }
+}
+
+/// Lets only so many messages through in a second.
+struct Pace {
+    since: Instant,
+    shown: usize,
+    left_out: usize,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self { since: Instant::now(), shown: 0, left_out: 0 }
+    }
+
+    fn let_through(&mut self, event: Event) -> Vec<Event> {
+        let mut through = Vec::new();
+        if self.since.elapsed() >= Duration::from_secs(1) {
+            if self.left_out > 0 {
+                let text = format!("{} messages of servers were not shown", self.left_out);
+                through.push(Event::Warning { text, hint: None });
+            }
+            *self = Self::new();
+        }
+        if self.shown < MOST_A_SECOND {
+            self.shown += 1;
+            through.push(event);
+        } else {
+            self.left_out += 1;
+        }
+        through
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_newest_messages_are_passed_on_once_and_each_in_a_line() {
+        let notices = Notices::default();
+        for number in 0..22 {
+            notices.add("s", "info", &format!("line {number}\nmore"));
+        }
+        let said = notices.take("s").unwrap();
+        assert!(said.starts_with("[The server also said: (2 earlier messages are left out)]\n"));
+        assert!(said.contains("- info: line 2 more\n") && said.ends_with("- info: line 21 more"));
+        assert_eq!(notices.take("s"), None);
+    }
+
+    #[test]
+    fn a_flood_is_not_shown() {
+        let mut pace = Pace::new();
+        let event = || Event::Warning { text: "x".to_owned(), hint: None };
+        let shown: usize = (0..1_000).map(|_| pace.let_through(event()).len()).sum();
+        assert!(shown <= 2 * MOST_A_SECOND + 1, "{shown}");
     }
 }

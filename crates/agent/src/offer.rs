@@ -91,7 +91,7 @@ impl Offer {
     }
 
     /// What a call in the text of an answer means.
-    pub(crate) fn written(&self, number: usize, call: WrittenCall) -> Asked {
+    pub(crate) fn written(&self, id: String, call: WrittenCall) -> Asked {
         let WrittenCall { target, arguments, .. } = call;
         let (name, what) = match target {
             WrittenTarget::Tool { server, tool } => {
@@ -105,13 +105,13 @@ impl Offer {
                 (tool, what)
             }
         };
-        Asked { id: format!("call_{number}"), name, arguments, what }
+        Asked { id, name, arguments, what }
     }
 
     /// What was meant as a call in the text and cannot be one.
-    pub(crate) fn refused(number: usize, reason: &ParseError) -> Asked {
+    pub(crate) fn refused(id: String, reason: &ParseError) -> Asked {
         Asked {
-            id: format!("call_{number}"),
+            id,
             name: "call".to_owned(),
             arguments: "{}".to_owned(),
             what: What::Mistake { message: reason.for_model() },
@@ -119,8 +119,8 @@ impl Offer {
     }
 
     /// What a call through the vendor's API means.
-    pub(crate) fn native(&self, number: usize, call: NativeCall) -> Asked {
-        let id = call.id.unwrap_or_else(|| format!("call_{number}"));
+    pub(crate) fn native(&self, id: String, call: NativeCall) -> Asked {
+        let id = call.id.unwrap_or(id);
         let name = call.name;
         match call.arguments {
             Err(reason) => Asked {

@@ -12,6 +12,8 @@ use crate::turn::{Asked, Consent, Ended};
 
 /// At most so many characters are read at once.
 const MOST_CHARACTERS: usize = 40_000;
+/// A longer line is read as several, so that all of it can be reached.
+const LONGEST_LINE: usize = 2_000;
 
 #[derive(Deserialize)]
 struct Find {
@@ -109,38 +111,48 @@ fn described(wanted: &Describe, offer: &Offer) -> Result<String, String> {
     })
 }
 
+/// The lines of a text as they are read: one that is too long counts as several.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let mut rest = Some(line);
+        std::iter::from_fn(move || {
+            let line = rest.take()?;
+            let end = line.char_indices().nth(LONGEST_LINE).map(|(place, _)| place);
+            let (head, tail) = line.split_at_checked(end.unwrap_or(line.len()))?;
+            rest = end.map(|_| tail);
+            Some(head)
+        })
+    })
+}
+
 fn part(read: &Read, text: &str) -> String {
-    let total = text.lines().count();
+    let total = lines(text).count();
     let from = read.from_line.unwrap_or(1).max(1);
     let most = read.lines.unwrap_or(200).clamp(1, 10_000);
     let wanted = read.containing.as_deref().map(str::to_lowercase);
     let fits = |line: &str| wanted.as_ref().is_none_or(|words| line.to_lowercase().contains(words));
-    let numbered = wanted.is_some();
     let mut out = String::new();
     let mut room = MOST_CHARACTERS;
-    let mut last = from.saturating_sub(1);
-    let lines = text.lines().enumerate().skip(from - 1).filter(|(_, line)| fits(line)).take(most);
-    for (place, line) in lines {
+    let mut next = None;
+    let found = lines(text).enumerate().skip(from - 1).filter(|(_, line)| fits(line));
+    for (count, (place, line)) in found.enumerate() {
         let length = line.chars().count();
-        if length > room {
-            out.extend(line.chars().take(room));
-            out.push_str("\n[this line goes on; it is too long to read in one go]\n");
-            last = place + 1;
+        if count == most || length > room {
+            next = Some(place + 1);
             break;
         }
         room -= length;
-        if numbered {
+        if wanted.is_some() {
             out.push_str(&format!("{}: ", place + 1));
         }
         out.push_str(line);
         out.push('\n');
-        last = place + 1;
     }
     if out.is_empty() {
         return format!("[No such lines; the text has {total}.]");
     }
-    if last < total && !numbered {
-        out.push_str(&format!("[lines {from} to {last} of {total}]"));
+    if let Some(next) = next {
+        out.push_str(&format!("[there is more from line {next} of {total}]"));
     }
     out
 }
@@ -162,15 +174,27 @@ mod tests {
     fn a_long_text_is_read_in_parts_or_by_words() {
         let text = "one\ntwo\nThree\nfour\n";
         for (wanted, expected) in [
-            (read(1, 2, None), "one\ntwo\n[lines 1 to 2 of 4]"),
+            (read(1, 2, None), "one\ntwo\n[there is more from line 3 of 4]"),
             (read(3, 9, None), "Three\nfour\n"),
             (read(1, 9, Some("THREE")), "3: Three\n"),
             (read(9, 1, None), "[No such lines; the text has 4.]"),
         ] {
             assert_eq!(part(&wanted, text), expected);
         }
-        let long = "x".repeat(MOST_CHARACTERS + 5);
-        let shown = part(&read(1, 1, None), &long);
-        assert!(shown.ends_with("[this line goes on; it is too long to read in one go]\n"));
+    }
+
+    #[test]
+    fn all_of_a_long_line_can_be_reached() {
+        let long: String = (0..20_000).map(|number| format!("{number:06}")).collect();
+        let (mut all, mut from) = (String::new(), 1);
+        for _ in 0..10 {
+            let shown = part(&read(from, 10_000, None), &long);
+            let (text, more) = shown.split_once('[').unwrap_or((&shown, ""));
+            all.extend(text.lines());
+            let Some(next) = more.strip_prefix("there is more from line ") else { break };
+            from = next.split(' ').next().unwrap().parse().unwrap();
+        }
+        assert_eq!(all, long);
+        assert_eq!(lines("é\n\nab").collect::<Vec<_>>(), ["é", "", "ab"]);
     }
 }

@@ -3,6 +3,7 @@
 use switchboard_host::model::{AskedCall, CallResult, Message, Request};
 
 use crate::offer::Offer;
+use crate::turn::words::fenced;
 
 /// What the model is asked, with what it is offered.
 pub(crate) fn request(offer: &Offer, messages: &[Message]) -> Request {
@@ -35,17 +36,21 @@ fn written(call: &AskedCall) -> String {
 }
 
 fn reported(result: &CallResult) -> String {
-    format!("[{}] Result:\n{}", result.name, result.text)
+    format!("[{}] Result:\n{}", result.name, fenced(&result.text))
 }
 
 /// A conversation as plain text, for a summary or for reading what was cut.
 pub(crate) fn transcript(messages: &[Message]) -> String {
-    let parts = messages.iter().map(|message| match in_text(message) {
-        Message::User { text, .. } => format!("User:\n{text}\n"),
-        Message::Assistant { text, .. } => format!("Assistant:\n{text}\n"),
-        Message::Results { .. } => String::new(),
-    });
-    parts.collect::<Vec<_>>().join("\n")
+    let part = |message: &Message| match (message, in_text(message)) {
+        // What servers sent is not what the person said, however it reads.
+        (Message::Results { .. }, Message::User { text, .. }) => {
+            format!("Results from servers:\n{text}\n")
+        }
+        (_, Message::User { text, .. }) => format!("User:\n{text}\n"),
+        (_, Message::Assistant { text, .. }) => format!("Assistant:\n{text}\n"),
+        (_, Message::Results { .. }) => String::new(),
+    };
+    messages.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -78,7 +83,7 @@ mod tests {
         assert_eq!(
             transcript(&messages),
             "User:\nhi\n\nAssistant:\nI look.\n\n[called files__read with {\"path\":\"a\"}]\n\n\
-             User:\n[files__read] Result:\ntext\n"
+             Results from servers:\n[files__read] Result:\n```\ntext\n```\n"
         );
     }
 }

@@ -1,7 +1,6 @@
 //! Runs one thing that a model asked for.
 
 use serde::Deserialize;
-use switchboard_host::format::Vision;
 use switchboard_host::outcome::Outcome;
 use switchboard_host::record::{Full, SessionId};
 use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
@@ -15,7 +14,7 @@ use crate::event::Event;
 use crate::notices::Notices;
 use crate::offer::Offer;
 use crate::own;
-use crate::turn::{Asked, Ended, WantedKind, What};
+use crate::turn::{Asked, Ended, WantedKind, What, words};
 
 /// Since when a call may have been under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +23,13 @@ pub(crate) enum Since {
     Now,
     /// A process that died may have begun it.
     AnotherProcess,
+}
+
+/// What is known of a call that another process may have begun.
+enum Before {
+    NotBegun,
+    Begun(Box<Full>),
+    CannotTell(String),
 }
 
 /// What is needed to run one thing.
@@ -35,6 +41,8 @@ pub(crate) struct Runner {
     pub(crate) notices: Notices,
     pub(crate) stop: CancellationToken,
     pub(crate) since: Since,
+    /// Whether the person has given the calls of this answer up.
+    pub(crate) given_up: bool,
     pub(crate) number: u64,
     pub(crate) slot: usize,
 }
@@ -63,8 +71,15 @@ impl Runner {
                     WantedKind::Resource => ProposedCall::resource(server, target),
                 };
                 let ended = match self.begun_before().await {
-                    Some(full) => self.of_full(&full, *wanted).await,
-                    None => self.call(proposed, *wanted).await,
+                    Before::Begun(full) => self.of_full(&full, *wanted).await,
+                    Before::CannotTell(why) => {
+                        let outcome = Outcome::unknown("interrupted", why);
+                        self.of_outcome(&outcome, *wanted).await
+                    }
+                    Before::NotBegun if self.given_up => {
+                        Ended::not_run(OutcomeKind::Cancelled, words::CANCELLED)
+                    }
+                    Before::NotBegun => self.call(proposed, *wanted).await,
                 };
                 self.with_notices(server, ended)
             }
@@ -79,14 +94,25 @@ impl Runner {
         format!("{}/{}/{}", self.session, self.number, self.slot)
     }
 
-    /// The call as a process that died left it, if it got as far as the record.
-    async fn begun_before(&self) -> Option<Full> {
+    /// What a process that died did about this call. Where the record cannot tell, it is not run
+    /// again: it may have run.
+    async fn begun_before(&self) -> Before {
         if self.since == Since::Now {
-            return None;
+            return Before::NotBegun;
         }
-        let found = self.parts.host.ledger().by_reference(&self.reference()).await.ok().flatten();
-        // What provably never left is not begun: it is decided about and run like any other.
-        found.filter(|full| full.summary.outcome != Some(OutcomeKind::NotSent) || !crashed(full))
+        let ledger = self.parts.host.ledger();
+        let found = match ledger.by_reference(&self.reference()).await {
+            Ok(found) => found,
+            Err(error) => return Before::CannotTell(format!("the record cannot be read: {error}")),
+        };
+        let lost = ledger.opened().is_none_or(|opened| opened.quarantined.is_some());
+        match found {
+            // What provably never left is decided about and run like any other.
+            Some(full) if never_left(&full) => Before::NotBegun,
+            Some(full) => Before::Begun(Box::new(full)),
+            None if lost => Before::CannotTell("its record was lost".to_owned()),
+            None => Before::NotBegun,
+        }
     }
 
     async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
@@ -165,11 +191,16 @@ impl Runner {
         self.told(&known).await
     }
 
+    async fn of_outcome(&self, outcome: &Outcome, wanted: WantedKind) -> Ended {
+        let known =
+            Known { outcome, wanted, verdict: None, call: None, milliseconds: 0, edited: None };
+        self.told(&known).await
+    }
+
     async fn told(&self, known: &Known<'_>) -> Ended {
-        let vision = if self.parts.model.about().images { Vision::Yes } else { Vision::No };
         let handle = format!("r{}-{}", self.number, self.slot + 1);
         let limit = self.parts.settings.result_chars;
-        let Told { mut ended, whole } = told(known, vision, limit, &handle);
+        let Told { mut ended, whole } = told(known, limit, &handle);
         if let Some(whole) = whole
             && let Err(error) = self.parts.sessions.keep_text(&self.session, &handle, &whole).await
         {
@@ -192,9 +223,10 @@ impl Runner {
     }
 }
 
-/// Whether the process that made the call died before it ended.
-fn crashed(full: &Full) -> bool {
-    full.summary.reason.as_deref() == Some("host_crash")
+/// Whether the process that made the call died before anything was sent.
+fn never_left(full: &Full) -> bool {
+    full.summary.outcome == Some(OutcomeKind::NotSent)
+        && full.summary.reason.as_deref() == Some("host_crash")
 }
 
 fn text(bytes: &bytes::Bytes) -> String {

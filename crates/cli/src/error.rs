@@ -75,6 +75,9 @@ impl From<SessionError> for CliError {
         let code = match &error {
             SessionError::Unknown { .. }
             | SessionError::Ambiguous { .. }
+            | SessionError::BadName(_)
+            | SessionError::BadId(_)
+            | SessionError::InUse { .. }
             | SessionError::NoSuchStep { .. } => exit_code::USAGE,
             _ => exit_code::TROUBLE,
         };

@@ -79,6 +79,7 @@ impl Drop for Presses {
 
 #[expect(clippy::exit, reason = "the person has asked twice; servers are ended by their keepers")]
 fn leave() {
+    crate::ui::terminal::give_back();
     std::process::exit(i32::from(exit_code::INTERRUPTED));
 }
 

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     let arguments = Arguments::parse();
+    ui::terminal::remember();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     });
     // A question may still wait for the terminal; nobody is going to answer it.
     runtime.shutdown_background();
+    ui::terminal::give_back();
     code
 }
 

@@ -110,6 +110,9 @@ impl Passage<'_> {
         let Some(stand_in) = fallback_of(self.lease, &target) else { return outcome };
         let why = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
         let note: Arc<str> = format!("`{stand_in}` in place of `{target}`: {why}").into();
+        // What a person put in place of the arguments holds for the stand-in as well.
+        let edited = self.edited.get().cloned().and_then(|bytes| Json::checked(bytes).ok());
+        let arguments = edited.unwrap_or(arguments);
         self.line(ProposedCall { target: stand_in, arguments }, Some(note)).await
     }
 
@@ -148,7 +151,8 @@ impl Passage<'_> {
     /// Policy, then a person if policy says so.
     async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
-        let rules = Rules::of(&config.settings, self.host.allowed());
+        let always = self.host.is_always_allowed(resolved.target());
+        let rules = Rules { always, ..Rules::of(&config.settings, self.host.allowed()) };
         let question = match policy::decide(resolved, self.caller, rules) {
             Decision::Permitted(permitted) => {
                 self.open.decided(VerdictWord::Allow, permitted.by());

@@ -1,5 +1,6 @@
 //! The handle on everything: start, lease, call, watch, stop. Wiring, no logic.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use crate::config::{
 use crate::connect::{Answers, Command, Declines, Fleet, Parts, Supervisor};
 use crate::events::{Events, What};
 use crate::policy::Pattern;
+use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
 use crate::record::{CallId, Durability, Ledger, LedgerError};
 use crate::review::{NobodyThere, Reviewer};
@@ -101,6 +103,7 @@ struct Inner {
     places: Places,
     environment: Environment,
     allow: Vec<Pattern>,
+    always: Mutex<BTreeSet<Target>>,
 }
 
 impl Host {
@@ -166,6 +169,7 @@ impl Host {
             places,
             environment,
             allow: options.allow,
+            always: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -236,6 +240,11 @@ impl Host {
         self.inner.ledger.stop().await;
     }
 
+    /// Whether a person has answered "always" for a tool since the start.
+    pub(crate) fn is_always_allowed(&self, target: &Target) -> bool {
+        self.inner.always.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
+    }
+
     pub(crate) fn allowed(&self) -> &[Pattern] {
         &self.inner.allow
     }
@@ -256,14 +265,20 @@ impl Host {
         let Inner { places, environment, .. } = &*self.inner;
         let source = Some(&server.source.file).filter(|file| !file.as_os_str().is_empty());
         let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
+        let mut approvals = Approvals::load(&places.state);
+        let entry_now = |approvals: &Approvals| {
+            config::load(places, environment, approvals).servers.remove(&server.id)
+        };
+        // An entry that somebody changed meanwhile is not what the person agreed to.
+        let unchanged = server.source.layer == Layer::Project
+            && entry_now(&approvals)
+                .is_some_and(|entry| entry.approval_digest == server.approval_digest);
         config::add_auto_approve(file, server.id.as_str(), tool)?;
-        if server.source.layer == Layer::Project {
-            let mut approvals = Approvals::load(&places.state);
-            let config = config::load(places, environment, &approvals);
-            if let Some(entry) = config.servers.get(&server.id) {
-                approvals.approve(&entry.source.file, &entry.id, &entry.approval_digest)?;
-                approvals.save()?;
-            }
+        let target = Target::new(TargetKind::Tool, server.id.as_str(), tool);
+        self.inner.always.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
+        if unchanged && let Some(entry) = entry_now(&approvals) {
+            approvals.approve(&entry.source.file, &entry.id, &entry.approval_digest)?;
+            approvals.save()?;
         }
         Ok(())
     }

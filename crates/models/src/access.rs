@@ -124,11 +124,21 @@ fn base(profile: &ModelProfile, defaults: &Defaults) -> Result<Url, ModelError> 
     Ok(url)
 }
 
+/// The variables that may hold the key. A vendor's usual one is not for a stranger's address.
 fn variables<'a>(profile: &'a ModelProfile, defaults: &Defaults) -> Vec<&'a str> {
     match &profile.api_key_env {
         Some(name) => vec![name],
+        None if is_elsewhere(profile, defaults) => Vec::new(),
         None => defaults.key_variables.to_vec(),
     }
+}
+
+/// Whether the address is neither the vendor's own nor on this machine.
+fn is_elsewhere(profile: &ModelProfile, defaults: &Defaults) -> bool {
+    let parsed = |text: &str| text.parse::<Url>().ok();
+    let Some(own) = profile.base_url.as_deref().and_then(parsed) else { return false };
+    let usual = parsed(defaults.base_url);
+    !is_loopback(&own) && usual.is_none_or(|usual| usual.host_str() != own.host_str())
 }
 
 fn key(
@@ -147,8 +157,9 @@ fn key(
 }
 
 fn needs_key(profile: &ModelProfile, defaults: &Defaults, base: &Url) -> bool {
-    let own_server =
-        profile.provider == Provider::OpenAi && profile.base_url.is_some() && is_loopback(base);
+    // Somebody's own server says itself whether it wants a key.
+    let own_server = profile.provider == Provider::OpenAi
+        && (is_elsewhere(profile, defaults) || profile.base_url.is_some() && is_loopback(base));
     !defaults.key_variables.is_empty() && !own_server
 }
 
@@ -156,8 +167,10 @@ fn missing_key(profile: &ModelProfile, defaults: &Defaults) -> ModelError {
     let name = &profile.name;
     let variable = variables(profile, defaults).first().copied().unwrap_or_default();
     let message = format!("there is no key for the model `{name}`");
-    ModelError::new(Trouble::BadKey, message)
-        .with_hint(format!("put the key into the environment variable `{variable}`"))
+    ModelError::new(Trouble::BadKey, message).with_hint(match variable {
+        "" => "name the environment variable that holds the key as `apiKeyEnv`".to_owned(),
+        variable => format!("put the key into the environment variable `{variable}`"),
+    })
 }
 
 fn plain_http(profile: &ModelProfile) -> ModelError {

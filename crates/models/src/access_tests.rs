@@ -29,7 +29,7 @@ fn a_key_is_needed_by_vendors_on_other_machines_only() {
     let local = "http://127.0.0.1:9/v1";
     for (provider, base_url, variable) in [
         (Provider::OpenAi, None, Some("OPENAI_API_KEY")),
-        (Provider::OpenAi, Some(remote), Some("OPENAI_API_KEY")),
+        (Provider::OpenAi, Some(remote), None),
         (Provider::OpenAi, Some(local), None),
         (Provider::OpenAi, Some("http://localhost:9/v1"), None),
         (Provider::OpenAi, Some("http://[::1]:9/v1"), None),
@@ -64,7 +64,10 @@ fn a_variable_that_the_profile_names_must_be_set() {
 
 #[test]
 fn no_key_leaves_this_machine_over_plain_http() {
-    let open = profile(Provider::OpenAi, Some("http://models.example/v1"));
+    let open = ModelProfile {
+        api_key_env: Some("OPENAI_API_KEY".to_owned()),
+        ..profile(Provider::OpenAi, Some("http://models.example/v1"))
+    };
     let error = find(&open, &["OPENAI_API_KEY"]).err().unwrap();
     assert_eq!(error.trouble, Trouble::Profile);
     assert_eq!(error.hint.as_deref(), Some("use `https://` in `baseUrl`"));
@@ -75,6 +78,16 @@ fn no_key_leaves_this_machine_over_plain_http() {
     assert!(find(&in_a_header, &[]).is_err());
     let near = profile(Provider::OpenAi, Some("http://127.1.2.3:8080"));
     assert!(find(&near, &["OPENAI_API_KEY"]).is_ok());
+}
+
+#[test]
+fn the_key_of_a_vendor_goes_to_that_vendor_alone_unless_somebody_says_so() {
+    let elsewhere = profile(Provider::OpenAi, Some("https://models.example/v1"));
+    let access = find(&elsewhere, &["OPENAI_API_KEY"]).ok().unwrap();
+    assert!(!access.headers.contains_key("authorization"));
+    let at_home = profile(Provider::OpenAi, Some("https://api.openai.com/v2"));
+    let access = find(&at_home, &["OPENAI_API_KEY"]).ok().unwrap();
+    assert!(access.headers.contains_key("authorization"));
 }
 
 #[test]

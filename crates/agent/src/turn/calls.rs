@@ -43,11 +43,13 @@ impl State {
             cancelled: false,
             repeated: None,
         };
+        let mut effects = Vec::new();
         if self.limits.calls == Several::One {
-            calling.keep_one();
+            effects = calling.leave_out_all_but(1, words::ONE_AT_A_TIME);
         }
         self.phase = Phase::Calling(calling);
-        self.go_on_calling()
+        effects.extend(self.go_on_calling());
+        effects
     }
 
     pub(super) fn ended(&mut self, place: usize, end: Ended) -> Vec<Effect> {
@@ -63,17 +65,19 @@ impl State {
         }
         let rejected = end.outcome == OutcomeKind::Rejected;
         slot.progress = Progress::Done(end);
+        let mut effects = Vec::new();
         if rejected {
-            calling.leave_out(words::AFTER_REJECTION);
+            effects = calling.leave_out_all_but(0, words::AFTER_REJECTION);
         }
-        self.go_on_calling()
+        effects.extend(self.go_on_calling());
+        effects
     }
 
     pub(super) fn cancel_calls(&mut self) -> Vec<Effect> {
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
         calling.cancelled = true;
-        calling.leave_out(words::CANCELLED);
         let mut effects = vec![Effect::StopAll];
+        effects.extend(calling.leave_out_all_but(0, words::CANCELLED));
         effects.extend(self.go_on_calling());
         effects
     }
@@ -81,12 +85,20 @@ impl State {
     /// Starts what may start, or goes on once all have ended.
     fn go_on_calling(&mut self) -> Vec<Effect> {
         let several = self.limits.calls;
+        let mut room = self.limits.unasked.saturating_sub(self.unasked);
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
         let mut effects = Vec::new();
+        room = room.saturating_sub(calling.running());
         while let Some(place) = calling.next(several) {
-            if calling.start(place, &mut self.repeats) {
-                effects.push(Effect::Run { slot: place });
+            if room == 0 {
+                // The person is asked before the model is; see `ask_model`.
+                if calling.running() == 0 {
+                    effects.extend(calling.leave_out_all_but(0, words::TOO_MANY_UNASKED));
+                }
+                break;
             }
+            room -= 1;
+            effects.extend(calling.start(place, &mut self.repeats));
         }
         if !calling.slots.iter().all(|slot| matches!(slot.progress, Progress::Done(_))) {
             return effects;
@@ -120,51 +132,46 @@ impl State {
 }
 
 impl Calling {
+    fn running(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.progress == Progress::Running).count()
+    }
+
     /// The next call that may start.
     fn next(&self, several: Several) -> Option<usize> {
-        let running = self.slots.iter().any(|slot| slot.progress == Progress::Running);
-        if running && several != Several::Parallel {
+        if self.running() > 0 && several != Several::Parallel {
             return None;
         }
         self.slots.iter().position(|slot| slot.progress == Progress::Waiting)
     }
 
-    /// Ends all but the first call that could run.
-    fn keep_one(&mut self) {
-        let waiting = |slot: &&mut Slot| slot.progress == Progress::Waiting;
-        for slot in self.slots.iter_mut().filter(waiting).skip(1) {
-            let end = Ended::not_run(OutcomeKind::Cancelled, words::ONE_AT_A_TIME);
-            slot.progress = Progress::Done(end);
-        }
-    }
-
     /// Starts a call, or ends it at once where it must not run.
-    fn start(&mut self, place: usize, repeats: &mut Repeats) -> bool {
-        let Some(slot) = self.slots.get_mut(place) else { return false };
+    fn start(&mut self, place: usize, repeats: &mut Repeats) -> Option<Effect> {
+        let slot = self.slots.get_mut(place)?;
         slot.progress = Progress::Running;
-        let What::Call { server, target, arguments, .. } = &slot.asked.what else { return true };
+        let run = Some(Effect::Run { slot: place });
+        let What::Call { server, target, arguments, .. } = &slot.asked.what else { return run };
         match repeats.seen(&format!("{server}/{target}"), arguments) {
-            Repetition::Fine => true,
+            Repetition::Fine => run,
             Repetition::Warn(times) => {
                 slot.warning = Some(words::repeated(times));
-                true
+                run
             }
             Repetition::Stop(times) => {
                 self.repeated = Some(times);
                 let text = words::repeated_too_often(times);
-                slot.progress = Progress::Done(Ended::not_run(OutcomeKind::Denied, text));
-                false
+                Some(slot.leave_out(place, OutcomeKind::Denied, text))
             }
         }
     }
 
-    /// Ends everything that has not started.
-    fn leave_out(&mut self, text: &str) {
-        for slot in &mut self.slots {
-            if slot.progress == Progress::Waiting {
-                slot.progress = Progress::Done(Ended::not_run(OutcomeKind::Cancelled, text));
-            }
-        }
+    /// Ends everything that has not started, but for the first `keep` of them.
+    fn leave_out_all_but(&mut self, keep: usize, text: &str) -> Vec<Effect> {
+        let slots = self.slots.iter_mut().enumerate();
+        slots
+            .filter(|(_, slot)| slot.progress == Progress::Waiting)
+            .skip(keep)
+            .map(|(place, slot)| slot.leave_out(place, OutcomeKind::Cancelled, text.to_owned()))
+            .collect()
     }
 
     /// What the model is told of them.
@@ -190,6 +197,11 @@ impl Calling {
 }
 
 impl Slot {
+    fn leave_out(&mut self, place: usize, outcome: OutcomeKind, text: String) -> Effect {
+        self.progress = Progress::Done(Ended::not_run(outcome, text.clone()));
+        Effect::LeaveOut { slot: place, outcome, text }
+    }
+
     fn end(&self) -> Option<&Ended> {
         match &self.progress {
             Progress::Done(end) => Some(end),

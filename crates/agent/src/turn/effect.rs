@@ -1,6 +1,7 @@
 //! What a driver has to bring about.
 
 use serde::{Deserialize, Serialize};
+use switchboard_host::outcome::OutcomeKind;
 
 use crate::turn::input::Failure;
 
@@ -13,6 +14,15 @@ pub enum Effect {
     Run {
         /// Which one, from 0.
         slot: usize,
+    },
+    /// Tell that a call does not run.
+    LeaveOut {
+        /// Which one, from 0.
+        slot: usize,
+        /// How that counts.
+        outcome: OutcomeKind,
+        /// What the model is told.
+        text: String,
     },
     /// Ask the person whether to go on.
     AskPerson(Limit),

@@ -48,6 +48,9 @@ pub enum Input {
         upto: usize,
         /// What stands for them.
         summary: String,
+        /// Under which name the model can read them, if it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handle: Option<String>,
     },
     /// The model is to be asked once more after it failed.
     Retried,

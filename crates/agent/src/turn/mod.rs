@@ -19,7 +19,7 @@ pub use input::{
     Answer, Asked, Consent, Decision, Ended, Failure, Input, Interruption, WantedKind, What,
 };
 pub use limits::{Limits, Several};
-pub use replay::{Entry, replay, replayed};
+pub use replay::{Entry, before_last_turn, replay, replayed};
 pub use state::{Calling, Phase, Progress, Slot, State};
 pub use step::step;
 

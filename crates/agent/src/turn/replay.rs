@@ -27,6 +27,23 @@ pub fn replay(entries: Vec<Entry>) -> State {
     state
 }
 
+/// The last step before the newest turn: what an undo goes back to. None without a turn.
+///
+/// What was said while something ran belongs to the turn that ran.
+#[must_use]
+pub fn before_last_turn(entries: &[Entry]) -> Option<u64> {
+    let mut state = State::default();
+    let mut before = None;
+    for entry in replayed(entries.to_vec()) {
+        if state.is_idle() && matches!(entry.input, Input::Said { .. }) {
+            before = entry.number.checked_sub(1);
+        }
+        state.number = entry.number.saturating_sub(1);
+        state = step(state, entry.input).0;
+    }
+    before
+}
+
 /// The entries that count: without what was undone.
 #[must_use]
 pub fn replayed(entries: Vec<Entry>) -> Vec<Entry> {

@@ -1,5 +1,6 @@
 //! Where a conversation stands.
 
+use switchboard_host::format::Image;
 use switchboard_host::model::{Message, Usage};
 use switchboard_host::parse::{Mistakes, Repeats};
 use switchboard_host::prompt::estimate;
@@ -25,7 +26,7 @@ pub struct State {
     pub fill: usize,
     /// How often the beginning was cut.
     pub cuts: usize,
-    pub(super) queued: Vec<String>,
+    pub(super) queued: Vec<(String, Vec<Image>)>,
     pub(super) steps: usize,
     pub(super) unasked: usize,
     pub(super) mistakes: Mistakes,
@@ -128,12 +129,12 @@ impl State {
         }
     }
 
-    /// What was asked for in a slot of the last answer, with the number of that answer.
+    /// The first call that was started and has not ended.
     #[must_use]
-    pub fn asked(&self, slot: usize) -> Option<(u64, &Asked)> {
+    pub fn running(&self) -> Option<usize> {
         match &self.phase {
             Phase::Calling(calling) => {
-                calling.slots.get(slot).map(|slot| (calling.number, &slot.asked))
+                calling.slots.iter().position(|slot| slot.progress == Progress::Running)
             }
             Phase::Idle | Phase::Thinking | Phase::Asking(_) | Phase::Compacting { .. } => None,
         }

@@ -22,7 +22,9 @@ pub fn step(mut state: State, input: Input) -> (State, Vec<Effect>) {
         Input::Ended { slot, end } => state.ended(slot, *end),
         Input::Decided { decision } => state.decided(decision),
         Input::Cancelled(interruption) => state.cancelled(interruption),
-        Input::Compacted { upto, summary } => state.compacted(upto, &summary),
+        Input::Compacted { upto, summary, handle } => {
+            state.compacted(upto, &summary, handle.as_deref())
+        }
         Input::Retried => state.retried(),
         // Whoever runs the inputs again leaves out what was undone.
         Input::Undone { .. } => Vec::new(),
@@ -41,7 +43,7 @@ impl State {
         match self.phase {
             // What is said while something runs waits for the next question to the model.
             Phase::Thinking | Phase::Calling(_) | Phase::Compacting { .. } => {
-                self.queued.push(text);
+                self.queued.push((text, images));
                 Vec::new()
             }
             Phase::Idle | Phase::Asking(_) => {
@@ -163,8 +165,9 @@ impl State {
 
     pub(super) fn push_queued(&mut self) {
         if !self.queued.is_empty() {
-            let text = std::mem::take(&mut self.queued).join("\n\n");
-            self.push(Message::User { text, images: Vec::new() });
+            let (texts, images): (Vec<String>, Vec<Vec<Image>>) =
+                std::mem::take(&mut self.queued).into_iter().unzip();
+            self.push(Message::User { text: texts.join("\n\n"), images: images.concat() });
         }
     }
 }

@@ -51,6 +51,14 @@ fn ended(slot: usize, outcome: OutcomeKind, consent: Consent) -> Input {
     Input::Ended { slot, end: Box::new(end) }
 }
 
+fn compacted(upto: usize, summary: &str) -> Input {
+    Input::Compacted { upto, summary: summary.to_owned(), handle: Some("h1".to_owned()) }
+}
+
+fn left_out(slot: usize, text: &str) -> Effect {
+    Effect::LeaveOut { slot, outcome: OutcomeKind::Cancelled, text: text.to_owned() }
+}
+
 fn ok(slot: usize) -> Input {
     ended(slot, OutcomeKind::Ok, Consent::Person)
 }
@@ -118,7 +126,7 @@ fn where_one_call_is_allowed_the_others_are_told_to_wait() {
     let limits = Limits { calls: Several::One, ..limits() };
     let three = vec![mistake("x"), call("a", "{}"), call("b", "{}")];
     let (state, effects) = after(limits, vec![said("go"), answer("", three)]);
-    assert_eq!(effects, [Effect::Run { slot: 1 }]);
+    assert_eq!(effects, [left_out(2, words::ONE_AT_A_TIME), Effect::Run { slot: 1 }]);
     let (state, _) = step(state, ok(1));
     assert_eq!(
         results(&state),
@@ -131,7 +139,7 @@ fn after_a_rejection_the_rest_of_the_message_is_left_out_and_the_model_goes_on()
     let two = vec![call("a", "{}"), call("b", "{}")];
     let rejected = ended(0, OutcomeKind::Rejected, Consent::Person);
     let (state, effects) = after(limits(), vec![said("go"), answer("", two), rejected]);
-    assert_eq!(effects, [Effect::AskModel]);
+    assert_eq!(effects, [left_out(1, words::AFTER_REJECTION), Effect::AskModel]);
     assert_eq!(results(&state), [pair("a", "result 0"), pair("b", words::AFTER_REJECTION)]);
 }
 
@@ -171,7 +179,9 @@ fn the_same_call_warns_the_third_time_and_asks_the_person_the_fifth() {
         assert_eq!(told.contains("same call"), time >= 3, "{time}: {told}");
     }
     let (state, effects) = step(state, again());
-    assert_eq!(effects, [Effect::AskPerson(Limit::Repeats(5))]);
+    let text = words::repeated_too_often(5);
+    let not_run = Effect::LeaveOut { slot: 0, outcome: OutcomeKind::Denied, text };
+    assert_eq!(effects, [not_run, Effect::AskPerson(Limit::Repeats(5))]);
     assert!(results(&state).remove(0).1.starts_with("Not run"));
     let (_, effects) = step(state, Input::Decided { decision: Decision::GoOn });
     assert_eq!(effects, [Effect::AskModel]);
@@ -233,7 +243,7 @@ fn a_cancelled_call_is_waited_for_and_the_rest_does_not_begin() {
     let two = vec![call("a", "{}"), call("b", "{}")];
     let cancel = Input::Cancelled(Interruption::default());
     let (state, effects) = after(limits(), vec![said("go"), answer("", two), cancel]);
-    assert_eq!(effects, [Effect::StopAll]);
+    assert_eq!(effects, [Effect::StopAll, left_out(1, words::CANCELLED)]);
     let (state, effects) = step(state, ended(0, OutcomeKind::Cancelled, Consent::Rule));
     assert_eq!(effects, [Effect::End(TurnEnd::Cancelled)]);
     assert_eq!(results(&state), [pair("a", "result 0"), pair("b", words::CANCELLED)]);
@@ -254,13 +264,13 @@ fn a_full_window_is_cut_before_the_model_is_asked_and_results_stay_with_their_ca
     let inputs = vec![said(&long), answer(&long, vec![]), said("and now?")];
     let (state, effects) = after(limits.clone(), inputs);
     assert_eq!(effects, [Effect::Compact { upto: 2 }]);
-    let compacted = Input::Compacted { upto: 2, summary: "They talked.".to_owned() };
+    let compacted = compacted(2, "They talked.");
     let (state, effects) = step(state, compacted);
     assert_eq!(effects, [Effect::AskModel]);
     assert_eq!(
         state.messages,
         [
-            Message::User { text: words::summary("They talked.", "h1"), images: Vec::new() },
+            Message::User { text: words::summary("They talked.", Some("h1")), images: Vec::new() },
             Message::User { text: "and now?".to_owned(), images: Vec::new() },
         ]
     );
@@ -301,7 +311,7 @@ fn a_vendor_that_finds_it_too_long_is_asked_once_more_with_less() {
     let inputs = vec![said(&long), answer(&long, vec![]), said("c"), too_long()];
     let (state, effects) = after(Limits { window: 2_000, ..limits }, inputs);
     assert_eq!(effects, [Effect::Compact { upto: 2 }]);
-    let compacted = Input::Compacted { upto: 2, summary: "s".to_owned() };
+    let compacted = compacted(2, "s");
     let (state, _) = step(state, compacted);
     let (_, effects) = step(state, too_long());
     assert!(matches!(effects.as_slice(), [Effect::End(TurnEnd::Failed(_))]), "{effects:?}");
@@ -335,6 +345,37 @@ fn what_was_undone_does_not_count_and_numbers_go_on() {
 }
 
 #[test]
+fn an_undo_goes_back_to_before_the_turn_whatever_was_said_in_the_middle_of_it() {
+    let inputs = [
+        Input::Began { limits: limits() },
+        said("one"),
+        answer("1", vec![]),
+        said("two"),
+        answer("", vec![call("a", "{}")]),
+        said("typed meanwhile"),
+        ok(0),
+        answer("2", vec![]),
+    ];
+    let entries: Vec<Entry> =
+        (1..).zip(inputs).map(|(number, input)| Entry { number, input }).collect();
+    assert_eq!(before_last_turn(&entries), Some(3));
+    assert_eq!(before_last_turn(&entries[..1]), None);
+}
+
+#[test]
+fn calls_of_one_message_beyond_what_may_run_unasked_wait_for_the_person() {
+    let limits = Limits { unasked: 2, ..limits() };
+    let numbered = |n: u32| call("a", &format!("{{\"n\":{n}}}"));
+    let three = answer("", vec![numbered(1), numbered(2), numbered(3)]);
+    let unasked = |slot| ended(slot, OutcomeKind::Ok, Consent::Rule);
+    let (_, effects) = after(limits, vec![said("go"), three, unasked(0), unasked(1)]);
+    assert_eq!(
+        effects,
+        [left_out(2, words::TOO_MANY_UNASKED), Effect::AskPerson(Limit::Unasked(2))]
+    );
+}
+
+#[test]
 fn every_input_reads_back_from_what_is_kept() {
     let inputs = [
         Input::Began { limits: limits() },
@@ -343,7 +384,7 @@ fn every_input_reads_back_from_what_is_kept() {
         ok(0),
         Input::Decided { decision: Decision::GoOn },
         Input::Cancelled(Interruption { heard: "h".to_owned() }),
-        Input::Compacted { upto: 2, summary: "s".to_owned() },
+        compacted(2, "s"),
         Input::Retried,
         Input::Undone { to: 1 },
     ];
@@ -375,7 +416,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => Just(Input::Decided { decision: Decision::GoOn }),
         1 => Just(Input::Decided { decision: Decision::Stop }),
         1 => Just(Input::Retried),
-        1 => (0..6_usize).prop_map(|upto| Input::Compacted { upto, summary: "s".to_owned() }),
+        1 => (0..6_usize).prop_map(|upto| compacted(upto, "s")),
     ]
 }
 
@@ -403,6 +444,11 @@ proptest! {
                     prop_assert_eq!(calls.len(), results.len());
                 }
             }
+        }
+        if let Some(to) = before_last_turn(&entries) {
+            let mut undone = entries.clone();
+            undone.push(Entry { number: state.number + 1, input: Input::Undone { to } });
+            prop_assert!(replay(undone).is_idle());
         }
         let again = replay(entries);
         prop_assert_eq!(&again.messages, &state.messages);

@@ -40,12 +40,17 @@ impl State {
         (upto >= 2).then_some(upto)
     }
 
-    pub(super) fn compacted(&mut self, upto: usize, summary: &str) -> Vec<Effect> {
+    pub(super) fn compacted(
+        &mut self,
+        upto: usize,
+        summary: &str,
+        handle: Option<&str>,
+    ) -> Vec<Effect> {
         if self.phase != (Phase::Compacting { upto }) || upto > self.messages.len() {
             return Vec::new();
         }
         self.cuts += 1;
-        let text = words::summary(summary, &history_handle(self.cuts));
+        let text = words::summary(summary, handle);
         let rest = self.messages.split_off(upto);
         self.messages = vec![Message::User { text, images: Vec::new() }];
         self.messages.extend(rest);

@@ -9,6 +9,13 @@ pub const AFTER_REJECTION: &str =
     "Not run, because the user turned down an earlier call of the same message.";
 /// What a call is told that was given up before it began.
 pub const CANCELLED: &str = "Not run: the user stopped this step.";
+/// What a call is told that was under way where a conversation was forked.
+pub const FORKED: &str = "Not run here: this conversation was copied from another one while this \
+                          call was under way there, where it may have run. Find out before you ask \
+                          for it again.";
+/// What a call is told when too many before it ran without a question.
+pub const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without a question. Ask \
+                                    for this again if it is still needed.";
 /// What a call is told when only one may run.
 pub const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
                                  of the first one, then ask for this again if it is still needed.";
@@ -37,20 +44,37 @@ pub fn repeated_too_often(times: u32) -> String {
 pub fn in_text(asked: &Asked, text: &str) -> String {
     match &asked.what {
         What::Call { server, target, .. } => {
-            format!("[{} of `{target}` on server `{server}`] Result:\n{text}", asked.name)
+            let fenced = fenced(text);
+            format!("[{} of `{target}` on server `{server}`] Result:\n{fenced}", asked.name)
         }
-        What::Own => format!("[{}] Result:\n{text}", asked.name),
+        What::Own => format!("[{}] Result:\n{}", asked.name, fenced(text)),
         What::Mistake { .. } => format!("[{}] {text}", asked.name),
     }
 }
 
 /// What stands at the beginning of a conversation whose beginning was cut.
 #[must_use]
-pub fn summary(summary: &str, handle: &str) -> String {
+pub fn summary(summary: &str, handle: Option<&str>) -> String {
+    let whole = handle.map_or_else(String::new, |handle| {
+        format!("\n\n[The whole of it can be read with `read_result`, result `{handle}`.]")
+    });
     format!(
         "[The beginning of this conversation was cut to make room. What it was about:]\n\n\
-         {summary}\n\n[The whole of it can be read with `read_result`, result `{handle}`.]"
+         {summary}{whole}"
     )
+}
+
+/// The text of a server between fences that it does not hold itself, so that its end is plain.
+#[must_use]
+pub fn fenced(text: &str) -> String {
+    let (mut longest, mut run) = (0, 0);
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat((longest + 1).max(3));
+    let line_end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}\n{text}{line_end}{fence}")
 }
 
 fn ordinal(number: u32) -> String {

@@ -1,7 +1,7 @@
 //! Resources and prompts of servers, brought into what a person says.
 
 use switchboard_host::call::no_arguments;
-use switchboard_host::format::{Image, Reply, Vision, for_model};
+use switchboard_host::format::{Image, Reply, Vision, for_model, shorten};
 use switchboard_host::{Caller, Face, Host, Origin, OutcomeKind, ProposedCall, Target};
 use switchboard_wire::Json;
 
@@ -17,14 +17,15 @@ pub(crate) struct Said {
 }
 
 /// Reads every `@server:uri` of a line and puts it after the words.
-pub(crate) async fn attached(host: &Host, line: &str) -> Result<Said, CliError> {
+pub(crate) async fn attached(host: &Host, line: &str, limit: usize) -> Result<Said, CliError> {
     let mut said = Said { text: line.to_owned(), images: Vec::new() };
     for (server, uri) in mentioned(host, line) {
         let reply = fetched(host, ProposedCall::resource(&server, &uri)).await?;
         let shown = for_model(&reply, Vision::Yes);
+        let text = shorten(&shown.text, limit)
+            .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
         said.text.push_str(&format!(
-            "\n\n[Resource `{uri}` of server `{server}`, attached by the user:]\n{}",
-            shown.text
+            "\n\n[Resource `{uri}` of server `{server}`, attached by the user:]\n{text}"
         ));
         said.images.extend(shown.images);
     }
@@ -57,6 +58,8 @@ fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
         // Names may hold a colon, so the servers that are there decide where the name ends.
         let fitting = fleet.servers.keys().filter_map(|id| {
             let uri = word.strip_prefix(id.as_str())?.strip_prefix(':')?;
+            // A sentence goes on after it.
+            let uri = uri.trim_end_matches([',', '.', ';', '!', '?', ')']);
             (!uri.is_empty()).then(|| (id.to_string(), uri.to_owned()))
         });
         fitting.max_by_key(|(server, _)| server.len())

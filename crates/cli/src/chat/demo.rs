@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_agent::turn::Decision;
+use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_agent::{Conversation, Event, Opening, Parts};
 use switchboard_host::config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_host::record::Sessions;
@@ -22,6 +22,14 @@ use crate::ui::ask::{self, Put};
 const SCRIPT: &str = include_str!("demo_script.json");
 
 const QUESTION: &str = "What is in this folder, and what is left to do?";
+
+const ASKED: &str = "
+That was the loop: the model asked, you decided, the server ran it, the result went back.
+hint: `switchboard chat --model ollama:qwen3` talks to a real model";
+
+const NOT_ASKED: &str = "
+Nobody was there to be asked, so nothing ran.
+hint: try it at a terminal, or with --yes";
 
 const FILES: [(&str, &str); 2] = [
     ("garden.md", "# Garden\n\n- [x] buy seeds\n- [ ] dig the bed\n- [ ] water the beans\n"),
@@ -45,8 +53,8 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     let model = switchboard_models::open(&profile, &context.environment).map_err(model_error)?;
 
     let (desk, mut questions) = Desk::new();
-    let reviewer: Arc<dyn Reviewer> =
-        if context.has_person() || demo.yes { Arc::new(desk) } else { Arc::new(NobodyThere) };
+    let asked = context.has_person() || demo.yes;
+    let reviewer: Arc<dyn Reviewer> = if asked { Arc::new(desk) } else { Arc::new(NobodyThere) };
     let host = start(context, folder.path(), &notes, reviewer)?;
     host.settled(None).await;
     let parts = Parts {
@@ -65,16 +73,24 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     );
     context.printer.say(&format!("> {QUESTION}\n"));
     conversation.say(QUESTION, Vec::new()).await;
-    let mut left_open = None;
+    let (mut left_open, mut code) = (None, exit_code::OK);
     loop {
         tokio::select! {
             biased;
-            () = context.interrupts.token().cancelled() => break,
+            () = context.interrupts.token().cancelled() => {
+                code = exit_code::INTERRUPTED;
+                break;
+            }
             event = events.recv() => {
                 let Some(event) = event else { break };
                 show.event(&event)?;
                 match event {
-                    Event::TurnEnded { .. } => break,
+                    Event::TurnEnded { end, .. } => {
+                        if end == TurnEnd::Cancelled {
+                            code = exit_code::INTERRUPTED;
+                        }
+                        break;
+                    }
                     Event::Limit(_) => conversation.decide(Decision::Stop).await,
                     _ => {}
                 }
@@ -95,11 +111,10 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     drop(left_open);
     conversation.close().await;
     host.stop().await;
-    context.printer.say(
-        "\nThat was the loop: the model asked, you decided, the server ran it, the result went \
-         back.\nhint: `switchboard chat --model ollama:qwen3` talks to a real model",
-    );
-    Ok(exit_code::OK)
+    if code == exit_code::OK {
+        context.printer.say(if asked { ASKED } else { NOT_ASKED });
+    }
+    Ok(code)
 }
 
 /// A host that knows no file and no other server.

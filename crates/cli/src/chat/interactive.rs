@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_agent::turn::{Decision, Limit};
+use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_agent::{Event, as_markdown, kept_inputs};
-use switchboard_host::format::escape_line;
+use switchboard_host::format::{escape, escape_line};
+use switchboard_host::model::Message;
+use switchboard_host::review::{NobodyThere, Reviewer};
 use tokio::sync::mpsc;
 
 use crate::args_chat::Chat;
@@ -19,9 +21,13 @@ use crate::commands::{servers, tools};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::interrupt::Presses;
 use crate::ui::ask::{self, Put};
 use crate::ui::editor::{Editor, Line};
 use crate::ui::typed::Typed as TypedLines;
+
+/// So many lines are shown of what was said last when a conversation goes on.
+const LINES_OF_BEFORE: usize = 8;
 
 /// Two presses of Ctrl-C within this time leave.
 const TWICE: Duration = Duration::from_secs(2);
@@ -33,16 +39,20 @@ pub(crate) async fn chat(context: &Context, chat: &Chat) -> Result<u8, CliError>
             .with_hint("`switchboard run --json` prints every event"));
     }
     let (desk, questions) = Desk::new();
-    let opened = open(context, &chat.talk, chat.resume.as_deref(), Arc::new(desk)).await?;
+    // Lines that come from a file are no answers to questions.
+    let reviewer: Arc<dyn Reviewer> =
+        if context.has_person() { Arc::new(desk) } else { Arc::new(NobodyThere) };
+    let opened = open(context, &chat.talk, chat.resume.as_deref(), reviewer).await?;
     let show = Show::new(context, opened.model.as_ref());
-    let mut face = Interactive { context, opened, questions, show, left: false };
+    let mut face = Interactive { context, opened, questions, show, said: 0, left: None };
     let outcome = face.hold().await;
     face.show.finish();
+    let code = face.left.unwrap_or(exit_code::OK);
     let session = face.opened.close().await;
     if !context.shared.no_record {
         context.printer.say(&format!("`switchboard chat --resume {session}` goes on from here"));
     }
-    outcome.map(|()| exit_code::OK)
+    outcome.map(|()| code)
 }
 
 struct Interactive<'a> {
@@ -50,7 +60,10 @@ struct Interactive<'a> {
     opened: Open,
     questions: mpsc::Receiver<Waiting>,
     show: Show,
-    left: bool,
+    /// How much was said; a turn that ended before the last of it is not the last one.
+    said: u64,
+    /// The exit code, once the person leaves or has to.
+    left: Option<u8>,
 }
 
 impl Interactive<'_> {
@@ -67,7 +80,7 @@ impl Interactive<'_> {
         let mut editor =
             Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
         let mut pressed: Option<Instant> = None;
-        while !self.left {
+        while self.left.is_none() {
             let Some(mut owned) = editor.take() else { break };
             let read = tokio::task::spawn_blocking(move || {
                 let line = owned.read("> ");
@@ -107,12 +120,27 @@ impl Interactive<'_> {
     fn greet(&self) {
         let (about, fleet) = (self.opened.model.about(), self.opened.host.fleet().load());
         let tools: usize = fleet.servers.values().map(|server| server.offers.tools.len()).sum();
+        let servers = fleet.servers.len();
+        let plural = if servers == 1 { "" } else { "s" };
         self.context.printer.say(&format!(
-            "{} ({}), {} servers, {tools} tools. /help shows what you can type.",
+            "{} ({}), {servers} server{plural}, {tools} tools. /help shows what you can type.",
             escape_line(&about.profile),
             escape_line(&about.model),
-            fleet.servers.len(),
         ));
+        for message in self.opened.last_words.iter() {
+            let (who, text) = match message {
+                Message::User { text, .. } => ("> ", text),
+                Message::Assistant { text, .. } => ("", text),
+                Message::Results { .. } => continue,
+            };
+            let mut lines = text.lines();
+            for line in lines.by_ref().take(LINES_OF_BEFORE) {
+                self.context.printer.say(&format!("{who}{}", escape_line(line)));
+            }
+            if lines.next().is_some() {
+                self.context.printer.say("…");
+            }
+        }
     }
 
     async fn line(&mut self, line: &str) -> Result<(), CliError> {
@@ -121,12 +149,15 @@ impl Interactive<'_> {
         match typed(line, is_server) {
             Typed::Nothing => Ok(()),
             Typed::Words(words) => {
-                let said = attached(&self.opened.host, &words).await?;
+                let limit = self.opened.config.settings.chat.result_chars;
+                let reading = attached(&self.opened.host, &words, limit);
+                let said = self.unless_pressed(reading).await?;
                 self.say(said).await
             }
             Typed::Prompt { server, prompt, arguments } => {
-                let said = prompted(&self.opened.host, &server, &prompt, &arguments).await?;
-                self.context.printer.say(&escape_line(&said.text));
+                let fetching = prompted(&self.opened.host, &server, &prompt, &arguments);
+                let said = self.unless_pressed(fetching).await?;
+                self.context.printer.say(&escape(&said.text));
                 self.say(said).await
             }
             Typed::Unknown(word) => {
@@ -137,11 +168,28 @@ impl Interactive<'_> {
     }
 
     async fn say(&mut self, said: Said) -> Result<(), CliError> {
-        self.opened.conversation.say(said.text, said.images).await;
+        self.tell(said).await;
         self.follow().await
     }
 
-    /// Shows what happens until the turn ends. Ctrl-C stops the step, twice leaves.
+    async fn tell(&mut self, said: Said) {
+        self.said += 1;
+        self.opened.conversation.say(said.text, said.images).await;
+    }
+
+    /// Does something that the person may give up.
+    async fn unless_pressed<T>(
+        &self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        let mut presses = self.context.interrupts.take_over();
+        tokio::select! {
+            done = work => done,
+            () = presses.next() => Err(CliError::new(exit_code::INTERRUPTED, "given up")),
+        }
+    }
+
+    /// Shows what happens until all that was said is dealt with. Ctrl-C stops the step, twice leaves.
     async fn follow(&mut self) -> Result<(), CliError> {
         let mut presses = self.context.interrupts.take_over();
         let mut typed = TypedLines::watch();
@@ -153,60 +201,96 @@ impl Interactive<'_> {
                 biased;
                 () = presses.next() => {
                     if pressed.is_some_and(|before| before.elapsed() < TWICE) {
-                        self.left = true;
+                        self.left = Some(exit_code::OK);
                         return Ok(());
                     }
                     pressed = Some(Instant::now());
                     self.opened.conversation.cancel().await;
                 }
                 () = self.context.interrupts.token().cancelled() => {
-                    self.left = true;
+                    self.left = Some(exit_code::INTERRUPTED);
                     return Ok(());
                 }
                 event = self.opened.events.recv() => {
                     let Some(event) = event else {
-                        self.left = true;
+                        self.left = Some(exit_code::TROUBLE);
                         return Ok(());
                     };
                     self.show.event(&event)?;
+                    let is_last =
+                        matches!(&event, Event::TurnEnded { said, .. } if *said == self.said);
                     match event {
-                        Event::TurnEnded { .. } => return Ok(()),
-                        Event::Limit(limit) => {
-                            typed.pause();
-                            self.limit(limit).await;
-                            typed.resume();
+                        Event::TurnEnded { end: TurnEnd::NotKept { .. }, .. } => {
+                            self.left = Some(exit_code::TROUBLE);
+                            return Ok(());
                         }
+                        Event::Limit(_) => self.limit(&mut typed, &mut presses).await,
                         _ => {}
+                    }
+                    if is_last && !self.say_what_was_typed(&mut typed).await {
+                        return Ok(());
                     }
                 }
                 Some(waiting) = self.questions.recv() => {
+                    if !left_open.is_empty() {
+                        left_open.push(ask::leave_open(waiting));
+                        continue;
+                    }
                     self.show.pause();
                     typed.pause();
-                    if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
+                    let put = tokio::select! {
+                        put = ask::put(waiting) => put,
+                        () = self.context.interrupts.token().cancelled() => continue,
+                    };
+                    if let Put::Interrupted { .. } = put {
                         left_open.push(put);
                         self.opened.conversation.cancel().await;
                     }
                     typed.resume();
                 }
-                Some(line) = typed.line() => {
-                    if !line.trim().is_empty() {
-                        self.opened.conversation.say(line.trim(), Vec::new()).await;
-                        self.show.line("(the model reads this after the current step)");
-                    }
-                }
+                Some(line) = typed.line() => self.typed_meanwhile(&line).await,
             }
         }
     }
 
+    async fn typed_meanwhile(&mut self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        self.tell(Said { text: line.trim().to_owned(), images: Vec::new() }).await;
+        self.show.line("(the model reads this after the current step)");
+    }
+
+    /// Lines that were typed when the turn ended begin the next one; gives whether there were any.
+    async fn say_what_was_typed(&mut self, typed: &mut TypedLines) -> bool {
+        typed.pause();
+        let before = self.said;
+        while let Some(line) = typed.typed_ahead() {
+            self.typed_meanwhile(&line).await;
+        }
+        typed.resume();
+        self.said > before
+    }
+
     /// Asks whether to go on. Words instead of yes or no go to the model.
-    async fn limit(&mut self, _limit: Limit) {
+    async fn limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
         self.show.pause();
-        let question = "Go on? [y] yes   [n] no   or say what to do: ";
-        let conversation = &self.opened.conversation;
-        match ask::line(question).await.as_deref().map(str::trim) {
-            Some("y" | "yes") => conversation.decide(Decision::GoOn).await,
-            None | Some("" | "n" | "no") => conversation.decide(Decision::Stop).await,
-            Some(words) => conversation.say(words, Vec::new()).await,
+        if !self.context.has_person() {
+            return self.opened.conversation.decide(Decision::Stop).await;
+        }
+        self.context.printer.say("Go on? [y] yes   [n] no   or say what to do:");
+        let answer = tokio::select! {
+            () = presses.next() => None,
+            () = self.context.interrupts.token().cancelled() => None,
+            line = typed.line() => line,
+        };
+        match answer.as_deref().map(str::trim) {
+            None => self.opened.conversation.cancel().await,
+            Some("y" | "yes") => self.opened.conversation.decide(Decision::GoOn).await,
+            Some("" | "n" | "no") => self.opened.conversation.decide(Decision::Stop).await,
+            Some(words) => {
+                self.tell(Said { text: words.to_owned(), images: Vec::new() }).await;
+            }
         }
     }
 
@@ -232,10 +316,11 @@ impl Interactive<'_> {
                 self.opened.conversation.use_model(model).await;
                 printer.say(&format!("from here on with {}", escape_line(&name)));
             }
-            Slash::Undo => {
-                self.opened.conversation.undo().await;
-                printer.say("the last turn is taken back; what it changed outside stays changed");
-            }
+            Slash::Undo => match self.opened.conversation.undo().await {
+                true => printer
+                    .say("the last turn is taken back; what it changed outside stays changed"),
+                false => printer.say("there is no turn to take back"),
+            },
             Slash::Retry => {
                 self.opened.conversation.retry().await;
                 return self.follow().await;
@@ -246,7 +331,7 @@ impl Interactive<'_> {
                 self.opened.sessions.rename(session, &name).await?;
             }
             Slash::Export(file) => self.export(file.as_deref()).await?,
-            Slash::Quit => self.left = true,
+            Slash::Quit => self.left = Some(exit_code::OK),
         }
         Ok(())
     }

@@ -26,13 +26,23 @@ pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
     let reviewer: Arc<dyn Reviewer> = if person { Arc::new(desk) } else { Arc::new(NobodyThere) };
     let mut opened = open(context, &run.talk, run.resume.as_deref(), reviewer).await?;
     let mut show = Show::new(context, opened.model.as_ref());
-    match prompt {
-        Some(prompt) => opened.conversation.say(prompt, Vec::new()).await,
-        // A conversation whose last question failed is asked again; one that ended has nothing to do.
-        None if opened.idle => opened.conversation.retry().await,
-        None => {}
+    let mut code = Ok(exit_code::OK);
+    if !opened.idle {
+        // What was left in the middle goes on first.
+        code = follow(context, &mut opened, &mut questions, &mut show).await;
     }
-    let code = follow(context, &mut opened, &mut questions, &mut show).await;
+    match prompt {
+        Some(prompt) if code.is_ok() => {
+            opened.conversation.say(prompt, Vec::new()).await;
+            code = follow(context, &mut opened, &mut questions, &mut show).await;
+        }
+        // One whose last question failed is asked again; one that has ended has nothing to do.
+        None if opened.idle => {
+            opened.conversation.retry().await;
+            code = follow(context, &mut opened, &mut questions, &mut show).await;
+        }
+        _ => {}
+    }
     show.finish();
     let session = opened.close().await;
     if !context.shared.no_record && !context.printer.json {
@@ -47,7 +57,7 @@ async fn follow(
     questions: &mut tokio::sync::mpsc::Receiver<Waiting>,
     show: &mut Show,
 ) -> Result<u8, CliError> {
-    let mut unanswered = false;
+    let mut not_allowed = false;
     let mut cancelled = false;
     let mut left_open = Vec::new();
     loop {
@@ -60,6 +70,10 @@ async fn follow(
             }
             event = opened.events.recv() => event,
             Some(waiting) = questions.recv() => {
+                if !left_open.is_empty() {
+                    left_open.push(ask::leave_open(waiting));
+                    continue;
+                }
                 show.pause();
                 if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
                     left_open.push(put);
@@ -73,18 +87,20 @@ async fn follow(
         };
         show.event(&event)?;
         match event {
-            Event::Ended { outcome: OutcomeKind::Denied, .. } => unanswered = true,
+            Event::Ended { outcome: OutcomeKind::Denied | OutcomeKind::Rejected, .. } => {
+                not_allowed = true;
+            }
             // Nobody is there to say that it should go on.
             Event::Limit(_) => opened.conversation.decide(Decision::Stop).await,
-            Event::TurnEnded { end, .. } => return Ok(code(&end, unanswered)),
+            Event::TurnEnded { end, .. } => return Ok(code(&end, not_allowed)),
             _ => {}
         }
     }
 }
 
-fn code(end: &TurnEnd, unanswered: bool) -> u8 {
+fn code(end: &TurnEnd, not_allowed: bool) -> u8 {
     match end {
-        TurnEnd::Done if unanswered => exit_code::NOT_ALLOWED,
+        TurnEnd::Done if not_allowed => exit_code::NOT_ALLOWED,
         TurnEnd::Done => exit_code::OK,
         TurnEnd::Cancelled => exit_code::INTERRUPTED,
         TurnEnd::Stopped(_) => exit_code::LIMIT,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
 use switchboard_host::config::{self, Config, ModelProfile};
-use switchboard_host::model::{ModelError, Trouble};
+use switchboard_host::model::{Message, ModelError, Trouble};
 use switchboard_host::policy::Pattern;
 use switchboard_host::record::{Durability, SessionId, Sessions};
 use switchboard_host::review::Reviewer;
@@ -27,6 +27,8 @@ pub(crate) struct Open {
     pub(crate) config: Config,
     /// Whether it waits for the person; otherwise it goes on by itself.
     pub(crate) idle: bool,
+    /// What was said last, where it goes on.
+    pub(crate) last_words: Vec<Message>,
 }
 
 /// Opens a conversation as the command line wants it.
@@ -38,7 +40,7 @@ pub(crate) async fn open(
 ) -> Result<Open, CliError> {
     let config = context.config()?;
     let sessions = sessions(context, &config)?;
-    let mut idle = true;
+    let (mut idle, mut last_words) = (true, Vec::new());
     let (opening, model) = match resume {
         None => {
             let (name, folder) = (talk.name.clone(), context.environment.current_dir.clone());
@@ -46,7 +48,14 @@ pub(crate) async fn open(
         }
         Some(word) => {
             let found = sessions.find(word).await?;
-            idle = state_of(&sessions, &found.id).await?.is_idle();
+            if let Some(name) = &talk.name {
+                sessions.rename(&found.id, name).await?;
+            }
+            let state = state_of(&sessions, &found.id).await?;
+            idle = state.is_idle();
+            let said = state.messages.iter().rev().filter(|message| is_said(message)).take(2);
+            last_words = said.cloned().collect();
+            last_words.reverse();
             (Opening::Resume(found.id), Some(found.model))
         }
     };
@@ -73,13 +82,22 @@ pub(crate) async fn open(
             return Err(error.into());
         }
     };
-    Ok(Open { host, sessions, conversation, events, model, config, idle })
+    Ok(Open { host, sessions, conversation, events, model, config, idle, last_words })
+}
+
+fn is_said(message: &Message) -> bool {
+    match message {
+        Message::User { text, .. } | Message::Assistant { text, .. } => !text.trim().is_empty(),
+        Message::Results { .. } => false,
+    }
 }
 
 impl Open {
     /// Ends the conversation and stops the servers.
     pub(crate) async fn close(self) -> SessionId {
         let session = self.conversation.session().clone();
+        // Nobody reads them any more, and nobody shall wait for that.
+        drop(self.events);
         self.conversation.close().await;
         self.host.stop().await;
         session

@@ -13,7 +13,12 @@ use switchboard_host::outcome::OutcomeKind;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::ui::markdown::Markdown;
-use crate::ui::printer::Printer;
+use crate::ui::printer::{Printer, talk};
+
+/// So many lines are shown of a result.
+const LINES_OF_RESULT: usize = 4;
+/// The longest line that is shown, in characters.
+const LONGEST_LINE: usize = 160;
 
 /// Shows events.
 pub(crate) struct Show {
@@ -62,13 +67,13 @@ impl Show {
             Event::Progress { progress, total, message, .. } => {
                 self.progress(*progress, *total, message.as_deref());
             }
-            Event::Ended { slot, outcome, text, images, milliseconds, .. } => {
-                self.ended(*slot, *outcome, text, *images, *milliseconds);
-            }
+            Event::Ended { .. } => self.ended(event),
+            Event::LeftOut { text, .. } => self.line(&format!("✗ {}", first_line(text))),
             Event::Mistake { text, .. } => self.line(&format!("! {}", first_line(text))),
             Event::Notice { server, level, text } => {
-                let text = escape_line(text);
-                self.line(&format!("[{}] {level}: {text}", escape_line(server)));
+                let (server, level) = (escape_line(server), escape_line(level));
+                let text: String = escape_line(text).chars().take(LONGEST_LINE).collect();
+                self.line(&format!("[{server}] {level}: {text}"));
             }
             Event::Again { why } => {
                 self.end_words();
@@ -136,7 +141,7 @@ impl Show {
         self.end_words();
         let name = if server.is_empty() { target.to_owned() } else { format!("{server}/{target}") };
         let name = escape_line(&name).into_owned();
-        let arguments: String = escape_line(arguments).chars().take(160).collect();
+        let arguments = first_line(arguments);
         self.line(&format!("→ {name} {arguments}"));
         self.spin(name.clone());
         self.calls.insert(slot, name);
@@ -152,29 +157,41 @@ impl Show {
         spinner.set_message(format!("{share}{message}"));
     }
 
-    fn ended(
-        &mut self,
-        slot: usize,
-        outcome: OutcomeKind,
-        text: &str,
-        images: usize,
-        milliseconds: u64,
-    ) {
+    fn ended(&mut self, event: &Event) {
+        let Event::Ended { slot, outcome, text, images, call, milliseconds, .. } = event else {
+            return;
+        };
         self.pause();
-        let name = self.calls.remove(&slot).unwrap_or_else(|| "call".to_owned());
-        let seconds = Duration::from_millis(milliseconds).as_secs_f64();
-        let pictures = if images > 0 { format!(", {images} images") } else { String::new() };
-        let line = match outcome {
+        let name = self.calls.remove(slot).unwrap_or_else(|| "call".to_owned());
+        let seconds = Duration::from_millis(*milliseconds).as_secs_f64();
+        let pictures = if *images > 0 { format!(", {images} images") } else { String::new() };
+        let number = call.as_ref().map(|call| format!(", call {call}")).unwrap_or_default();
+        match outcome {
             OutcomeKind::Ok => {
                 let size = text.len();
-                format!("✓ {name} ({seconds:.1} s, {size} bytes{pictures})")
+                self.line(&format!("✓ {name} ({seconds:.1} s, {size} bytes{pictures}{number})"));
             }
             other => {
                 let word = other.as_str().replace('_', " ");
-                format!("✗ {name}: {word}: {}", first_line(text))
+                self.line(&format!("✗ {name}: {word} ({seconds:.1} s{number})"));
             }
-        };
-        self.line(&line);
+        }
+        self.beginning(text);
+    }
+
+    /// The first lines of a result, so that the person sees what the model reads.
+    fn beginning(&mut self, text: &str) {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        for line in lines.by_ref().take(LINES_OF_RESULT) {
+            let cut = line.chars().count() > LONGEST_LINE;
+            let shown: String = escape_line(line).chars().take(LONGEST_LINE).collect();
+            let more = if cut { "…" } else { "" };
+            self.line(&self.printer.dim(&format!("  │ {shown}{more}")));
+        }
+        let left = lines.count();
+        if left > 0 {
+            self.line(&self.printer.dim(&format!("  │ … {left} more lines")));
+        }
     }
 
     fn turn_ended(&mut self, end: &TurnEnd) {
@@ -186,16 +203,19 @@ impl Show {
             TurnEnd::Refused => self.line("… the model's vendor does not want to answer this"),
             TurnEnd::Silent => self.line("… the model said nothing"),
             TurnEnd::Cancelled => self.line("… stopped"),
-            TurnEnd::Stopped(limit) => self.line(&limit_words(*limit)),
+            // The limit itself was told when it was reached.
+            TurnEnd::Stopped(_) => self.line("… stopped there"),
             TurnEnd::Failed(failure) => self.error(&failure.message, failure.hint.as_deref()),
             TurnEnd::NotKept { message, hint } => self.error(message, hint.as_deref()),
         }
     }
 
+    /// Errors are told even to someone who wants to hear nothing else.
     fn error(&mut self, message: &str, hint: Option<&str>) {
-        self.line(&format!("error: {}", escape_line(message)));
+        self.finish();
+        talk(&format!("error: {}", escape_line(message)));
         if let Some(hint) = hint {
-            self.line(&format!("hint: {}", escape_line(hint)));
+            talk(&format!("hint: {}", escape_line(hint)));
         }
     }
 
@@ -229,8 +249,8 @@ impl Show {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let short: String = escape_line(line).chars().take(200).collect();
-    short
+    let short: String = escape_line(line).chars().take(LONGEST_LINE).collect();
+    if line.chars().count() > LONGEST_LINE { format!("{short}…") } else { short }
 }
 
 /// What a limit means, for a person.

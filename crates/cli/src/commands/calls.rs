@@ -78,9 +78,8 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
 /// The record, with an outcome for every call of a switchboard that died.
 async fn reader(context: &Context) -> Result<Reader, CliError> {
     let file = ledger_file(&context.places.state);
-    if file.exists() {
-        Ledger::open(&file, Durability::Process)?.stop().await;
-    }
+    // Also finds out what became of the calls of processes that died.
+    Ledger::open(&file, Durability::Process)?.stop().await;
     Ok(Reader::at(&file))
 }
 
@@ -128,6 +127,8 @@ fn full(call: &Full) -> Value {
     };
     if let Some(members) = value.as_object_mut() {
         members.insert("arguments".to_owned(), text(&call.arguments));
+        let sent = call.sent_arguments.as_ref().map_or(Value::Null, |sent| text(sent));
+        members.insert("sent_arguments".to_owned(), sent);
         members.insert("message".to_owned(), json!(call.message));
         members.insert("instance".to_owned(), json!(call.instance));
         members.insert("attempts".to_owned(), json!(call.attempts));

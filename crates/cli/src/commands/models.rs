@@ -4,7 +4,7 @@ use serde::Serialize;
 use switchboard_host::config::{Config, ModelProfile};
 
 use crate::args_chat::ModelsCommand;
-use crate::chat::open::profile_for;
+use crate::chat::open::{profile_for, trouble_code};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -20,6 +20,8 @@ struct Shown {
     ok: Option<bool>,
     message: Option<String>,
     hint: Option<String>,
+    #[serde(skip)]
+    code: Option<u8>,
 }
 
 /// Lists or checks profiles; the exit code says whether all are well.
@@ -46,10 +48,7 @@ pub(crate) async fn models(context: &Context, command: ModelsCommand) -> Result<
         }
         shown.push(row);
     }
-    let code = match shown.iter().any(|row| row.ok == Some(false)) {
-        true => exit_code::CONFIG,
-        false => exit_code::OK,
-    };
+    let code = shown.iter().find_map(|row| row.code).unwrap_or(exit_code::OK);
     print(context, &shown)?;
     Ok(code)
 }
@@ -63,6 +62,7 @@ fn row(config: &Config, profile: &ModelProfile) -> Shown {
         ok: None,
         message: None,
         hint: None,
+        code: None,
     }
 }
 
@@ -78,6 +78,7 @@ async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Re
         Some(Ok(message)) => (row.ok, row.message) = (Some(true), Some(message)),
         Some(Err(error)) => {
             row.ok = Some(false);
+            row.code = Some(trouble_code(error.trouble));
             row.message = Some(error.message);
             row.hint = error.hint;
         }

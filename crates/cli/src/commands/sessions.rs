@@ -3,7 +3,8 @@
 use std::io::IsTerminal as _;
 
 use serde_json::json;
-use switchboard_agent::{as_json, as_markdown, kept_inputs};
+use switchboard_agent::{as_json, as_markdown, fork, kept_inputs};
+use switchboard_host::format::escape;
 use switchboard_host::record::{SessionSummary, Sessions};
 
 use crate::args_chat::{ExportForm, SessionsCommand};
@@ -26,7 +27,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
                 context.printer.json(&as_json(&found, &entries))?;
             } else {
                 let text = as_markdown(&found, entries);
-                context.printer.data(&switchboard_host::format::escape(&text))?;
+                context.printer.data(&escape(&text))?;
             }
         }
         SessionsCommand::Rename { session, name } => {
@@ -46,6 +47,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
                     std::fs::write(&file, text)?;
                     context.printer.say(&format!("wrote {}", file.display()));
                 }
+                None if context.printer.terminal => context.printer.data(&escape(&text))?,
                 None => context.printer.data(&text)?,
             }
         }
@@ -54,7 +56,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
         }
         SessionsCommand::Fork { session, step, name } => {
             let found = sessions.find(&session).await?;
-            let fork = sessions.fork(&found.id, step.unwrap_or(found.steps), name).await?;
+            let fork = fork(&sessions, &found.id, step.unwrap_or(found.steps), name).await?;
             if context.printer.json {
                 context.printer.json(&json!({ "session": fork.to_string() }))?;
             } else {
@@ -70,6 +72,9 @@ async fn list(context: &Context, sessions: &Sessions, limit: u32) -> Result<(), 
     if context.printer.json {
         let rows: Vec<_> = all.iter().map(as_row).collect();
         return context.printer.json(&rows);
+    }
+    if all.is_empty() {
+        context.printer.say("there is no conversation yet");
     }
     let rows: Vec<[String; 5]> = all
         .iter()

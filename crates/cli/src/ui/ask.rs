@@ -54,6 +54,10 @@ impl Reviewer for Terminal {
 /// Puts a question that waits for the person.
 pub(crate) async fn put(waiting: Waiting) -> Put {
     let Waiting { server, target, arguments, why, problem, answer, is_tool } = waiting;
+    // Its call was given up meanwhile.
+    if answer.is_closed() {
+        return Put::Answered;
+    }
     let title = title(&server, &target, is_tool);
     match (Asked { title, arguments, why, problem, is_tool }).put().await {
         Some(given) => {
@@ -63,6 +67,11 @@ pub(crate) async fn put(waiting: Waiting) -> Put {
         }
         None => Put::Interrupted { _unanswered: answer },
     }
+}
+
+/// Leaves a question open whose call is about to be given up.
+pub(crate) fn leave_open(waiting: Waiting) -> Put {
+    Put::Interrupted { _unanswered: waiting.answer }
 }
 
 /// Asks for a line; nothing if there is none.

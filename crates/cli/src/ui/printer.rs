@@ -107,6 +107,11 @@ impl Printer {
         !self.quiet && std::io::stderr().is_terminal()
     }
 
+    /// A text that steps back behind others.
+    pub(crate) fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
     fn paint(&self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

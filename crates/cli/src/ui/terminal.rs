@@ -14,6 +14,26 @@ fn is_simple(name: Option<&str>) -> bool {
     name.is_some_and(|name| SIMPLE.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
 }
 
+/// How the terminal was when the program began.
+#[cfg(unix)]
+static BEFORE: std::sync::OnceLock<Option<rustix::termios::Termios>> = std::sync::OnceLock::new();
+
+/// Remembers how the terminal is.
+pub(crate) fn remember() {
+    #[cfg(unix)]
+    BEFORE.get_or_init(|| rustix::termios::tcgetattr(std::io::stdin()).ok());
+}
+
+/// Gives the terminal back as it was: a question may have been left open.
+pub(crate) fn give_back() {
+    #[cfg(unix)]
+    if let Some(Some(before)) = BEFORE.get() {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        // Where that fails, there is no terminal left to mind.
+        tcsetattr(std::io::stdin(), OptionalActions::Now, before).ok();
+    }
+}
+
 /// Forgets the keys that were pressed before a question was shown: they are no answer to it.
 pub(crate) fn forget_keys() {
     #[cfg(unix)]

@@ -39,6 +39,11 @@ impl Typed {
         line
     }
 
+    /// A line that was typed already.
+    pub(crate) fn typed_ahead(&mut self) -> Option<String> {
+        self.lines.as_mut()?.try_recv().ok()
+    }
+
     /// Leaves the terminal to somebody else: when this returns, nothing more is read.
     pub(crate) fn pause(&self) {
         #[cfg(unix)]

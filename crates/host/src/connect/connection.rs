@@ -23,6 +23,10 @@ use crate::connect::{Failure, Health, Status};
 use crate::events::What;
 
 /// A server that lived as long starts afresh: its next failure is the first.
+/// How serious a message of a server can be.
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
 const STEADY: Duration = Duration::from_secs(10);
 /// How long the output of a server that has ended is still read.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -273,9 +277,11 @@ impl Connection {
                 Some(other) => other.to_string(),
                 None => String::new(),
             };
+            // The level is one of the protocol's words, whatever a server makes of it.
+            let known = LEVELS.iter().find(|level| said.level.as_deref() == Some(**level));
             What::ServerSaid {
                 server: self.config.id.to_string(),
-                level: said.level.unwrap_or_else(|| "info".to_owned()),
+                level: known.copied().unwrap_or("info").to_owned(),
                 text: said.logger.map_or(data.clone(), |logger| format!("[{logger}] {data}")),
             }
         });

@@ -16,6 +16,9 @@ pub struct Rules<'a> {
     pub auto_approve: bool,
     /// What the person at the face allowed for this run.
     pub allow: &'a [Pattern],
+    /// Whether a person has answered "always" for this tool since the host started: it is in the
+    /// file by now, and will be in the configuration soon.
+    pub always: bool,
 }
 
 /// What the rules say to a call, and which of them.
@@ -34,7 +37,7 @@ impl<'a> Rules<'a> {
     /// The rules of a configuration, and of the person at the face.
     #[must_use]
     pub const fn of(settings: &Settings, allow: &'a [Pattern]) -> Self {
-        Self { auto_approve: settings.auto_approve, allow }
+        Self { auto_approve: settings.auto_approve, allow, always: false }
     }
 
     /// What they say to `call`, proposed by `caller`.
@@ -57,7 +60,9 @@ impl<'a> Rules<'a> {
             return Verdict::Ask(SWITCHED_OFF.to_owned());
         }
         match call.target().kind {
-            TargetKind::Tool if config.auto_approve.contains(&call.target().name) => {
+            TargetKind::Tool
+                if self.always || config.auto_approve.contains(&call.target().name) =>
+            {
                 Verdict::Allow(format!("`autoApprove` of server `{}`", config.id))
             }
             TargetKind::Tool => {

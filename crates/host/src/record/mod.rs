@@ -25,6 +25,7 @@ mod schema;
 mod session;
 mod session_error;
 mod session_find;
+mod session_hold;
 mod session_id;
 mod session_store;
 mod sessions;
@@ -42,6 +43,7 @@ pub use reader::{Filter, Full, Reader, Summary};
 pub use results::StoredResult;
 pub use session::{NewSession, SessionSummary, Step};
 pub use session_error::SessionError;
+pub use session_hold::Held;
 pub use session_id::SessionId;
 pub use sessions::Sessions;
 

@@ -58,6 +58,12 @@ pub enum SessionError {
         /// The step that was not added.
         number: u64,
     },
+    /// Another process has the conversation open.
+    #[error("the conversation `{id}` is open elsewhere")]
+    InUse {
+        /// The conversation.
+        id: SessionId,
+    },
     /// The conversation is shorter, or the step is before its first.
     #[error("the conversation `{id}` has no step {number}; it has {steps}")]
     NoSuchStep {
@@ -96,9 +102,10 @@ impl SessionError {
             Self::TooNew { .. } => "update this program, or use another state folder",
             Self::Exposed { .. } => "take the right to write away from others: chmod o-w",
             Self::Unknown { near, .. } if !near.is_empty() => return Some(did_you_mean(near)),
-            Self::Unknown { .. } | Self::BadId(_) => "list the conversations to see their ids",
+            Self::Unknown { .. } | Self::BadId(_) => "`switchboard sessions` lists them",
             Self::Ambiguous { .. } => "give more of the id",
             Self::Conflict { .. } => "fork it to go on from here",
+            Self::InUse { .. } => "leave it there first, or fork it: `switchboard sessions fork`",
             Self::NoSuchStep { .. } => "steps are counted from 1",
             Self::BadName(_) => "use 1 to 100 characters that can be seen, and not `last`",
             Self::Read(_) => return None,

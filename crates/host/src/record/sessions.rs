@@ -64,6 +64,11 @@ impl Sessions {
         Ok(Self::with(connection, None))
     }
 
+    /// The file; none if nothing outlives the handle.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.0.file.as_ref().map(|(path, _)| path.as_path())
+    }
+
     /// What happened while the file was opened; none if nothing outlives the handle.
     #[must_use]
     pub fn opened(&self) -> Option<&Opened> {

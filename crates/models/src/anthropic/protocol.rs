@@ -87,6 +87,7 @@ mod tests {
         for base in ["https://a.example", "https://a.example/", "https://a.example/v1"] {
             let profile = ModelProfile {
                 base_url: Some(base.to_owned()),
+                api_key_env: Some("ANTHROPIC_API_KEY".to_owned()),
                 ..ModelProfile::new("a", Provider::Anthropic, "m 1")
             };
             let key = KeyHeader::Named("x-api-key");
