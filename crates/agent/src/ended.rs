@@ -85,7 +85,9 @@ fn words(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
              happened before you try it again."
         ),
         OutcomeKind::Cancelled => {
-            format!("Given up: {message}. If it had begun by then, it may have run in part.")
+            format!(
+                "Given up before it ended: {message}. If it had begun by then, it may have run in part."
+            )
         }
     };
     (text, Vec::new())

@@ -8,7 +8,7 @@ use switchboard_host::parse::{Parser, Piece};
 use tokio::sync::mpsc;
 
 use crate::event::Event;
-use crate::offer::Offer;
+use crate::offer::{Offer, is_plain};
 use crate::turn::{Answer, Asked};
 
 /// What was heard of an answer so far, for when it is interrupted.
@@ -119,12 +119,17 @@ impl<'a> Listener<'a> {
         if let Some(parser) = self.parser.take() {
             self.pieces(parser.finish()).await;
         }
+        let spoilt = said.calls.iter().any(|call| !is_plain(&call.name));
         for call in said.calls {
             let id = self.question.call_id(self.asked.len());
             self.asked.push(self.offer.native(id, call));
         }
         let about = model.about();
-        let kept = said.kept.map(|content| Kept { provider: about.provider.clone(), content });
+        // The vendor's own form holds a name that it would not take back.
+        let kept = said
+            .kept
+            .filter(|_| !spoilt)
+            .map(|content| Kept { provider: about.provider.clone(), content });
         Answer {
             text: said.text,
             asked: self.asked,

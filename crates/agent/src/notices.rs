@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use switchboard_host::Host;
-use switchboard_host::events::What;
+use switchboard_host::events::{Event as HostEvent, What};
 use switchboard_host::format::is_hidden;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::{broadcast, mpsc};
 
 use crate::event::Event;
 
@@ -20,8 +20,14 @@ const LONGEST: usize = 300;
 const MOST_A_SECOND: usize = 20;
 
 /// What servers have said since it was last passed on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Notices(Arc<Mutex<BTreeMap<String, Said>>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Notices(Arc<Mutex<Heard>>);
+
+#[derive(Debug)]
+struct Heard {
+    events: broadcast::Receiver<HostEvent>,
+    by_server: BTreeMap<String, Said>,
+}
 
 #[derive(Debug, Default)]
 struct Said {
@@ -30,10 +36,10 @@ struct Said {
 }
 
 impl Notices {
-    /// Listens until nobody hears the events any more.
+    /// Listens from here on, and shows what is said until nobody hears the events any more.
     pub(crate) fn watch(host: &Host, events: mpsc::Sender<Event>) -> Self {
-        let notices = Self::default();
-        let (heard, mut said) = (notices.clone(), host.events().watch());
+        let mut said = host.events().watch();
+        let heard = Heard { events: host.events().watch(), by_server: BTreeMap::new() };
         tokio::spawn(async move {
             let mut pace = Pace::new();
             loop {
@@ -49,7 +55,6 @@ impl Notices {
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
-                heard.add(&server, &level, &text);
                 for event in pace.let_through(Event::Notice { server, level, text }) {
                     if events.send(event).await.is_err() {
                         return;
@@ -57,33 +62,50 @@ impl Notices {
                 }
             }
         });
-        notices
+        Self(Arc::new(Mutex::new(heard)))
     }
 
-    fn add(&self, server: &str, level: &str, text: &str) {
-        // One line each, so that a message cannot pass for several.
-        let plain = |c: char| if c.is_control() { ' ' } else { c };
-        let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(LONGEST);
-        let line = format!("- {level}: {}", shown.collect::<String>());
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = all.entry(server.to_owned()).or_default();
-        if said.newest.len() == MOST {
-            said.newest.pop_front();
-            said.left_out += 1;
-        }
-        said.newest.push_back(line);
-    }
-
-    /// What a server has said, in words for the model; it is passed on only once.
+    /// What a server has said up to this moment, in words for the model; it is passed on only once.
     pub(crate) fn take(&self, server: &str) -> Option<String> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Said { newest, left_out } = all.remove(server)?;
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.catch_up();
+        let Said { newest, left_out } = heard.by_server.remove(server)?;
         let lines: Vec<String> = newest.into();
         let before = match left_out {
             0 => String::new(),
             count => format!(" ({count} earlier messages are left out)"),
         };
         Some(format!("[The server also said:{before}]\n{}", lines.join("\n")))
+    }
+}
+
+impl Heard {
+    /// Takes in what was told meanwhile.
+    fn catch_up(&mut self) {
+        loop {
+            match self.events.try_recv() {
+                Ok(event) => {
+                    if let What::ServerSaid { server, level, text } = event.what {
+                        self.by_server.entry(server).or_default().add(&level, &text);
+                    }
+                }
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+impl Said {
+    fn add(&mut self, level: &str, text: &str) {
+        // One line each, so that a message cannot pass for several.
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(LONGEST);
+        if self.newest.len() == MOST {
+            self.newest.pop_front();
+            self.left_out += 1;
+        }
+        self.newest.push_back(format!("- {level}: {}", shown.collect::<String>()));
     }
 }
 
@@ -124,9 +146,15 @@ mod tests {
 
     #[test]
     fn only_the_newest_messages_are_passed_on_once_and_each_in_a_line() {
-        let notices = Notices::default();
+        let events = switchboard_host::events::Events::default();
+        let heard = Heard { events: events.watch(), by_server: BTreeMap::new() };
+        let notices = Notices(Arc::new(Mutex::new(heard)));
         for number in 0..22 {
-            notices.add("s", "info", &format!("line {number}\nmore"));
+            events.tell(|| What::ServerSaid {
+                server: "s".to_owned(),
+                level: "info".to_owned(),
+                text: format!("line {number}\nmore"),
+            });
         }
         let said = notices.take("s").unwrap();
         assert!(said.starts_with("[The server also said: (2 earlier messages are left out)]\n"));

@@ -121,7 +121,8 @@ impl Offer {
     /// What a call through the vendor's API means.
     pub(crate) fn native(&self, id: String, call: NativeCall) -> Asked {
         let id = call.id.unwrap_or(id);
-        let name = call.name;
+        // A name that no vendor takes would spoil every later request.
+        let name = if is_plain(&call.name) { call.name } else { plain(&call.name) };
         match call.arguments {
             Err(reason) => Asked {
                 id,
@@ -190,6 +191,21 @@ impl Offer {
         };
         mistake(&format!("there is no tool `{name}`.{hint}"))
     }
+}
+
+/// Whether every vendor takes the name of a tool.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && plain(name) == name
+}
+
+/// The name as every vendor takes it.
+fn plain(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    if plain.is_empty() {
+        plain.push('_');
+    }
+    plain
 }
 
 fn mistake(problem: &str) -> What {

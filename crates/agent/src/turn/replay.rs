@@ -50,7 +50,9 @@ pub fn replayed(entries: Vec<Entry>) -> Vec<Entry> {
     let mut counting: Vec<Entry> = Vec::with_capacity(entries.len());
     for entry in entries {
         if let Input::Undone { to } = entry.input {
-            counting.retain(|before| before.number <= to);
+            // Limits are no part of a turn: they stay as they are.
+            let stays = |entry: &Entry| matches!(entry.input, Input::Began { .. });
+            counting.retain(|before| before.number <= to || stays(before));
         } else {
             counting.push(entry);
         }

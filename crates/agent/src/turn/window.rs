@@ -18,7 +18,8 @@ impl State {
 
     /// How many messages to cut when the vendor says that it is too much.
     pub(super) fn cut_hard(&self) -> Option<usize> {
-        self.cut_to(self.limits.window / 10)
+        // The vendor knows better how much it can hold, so half of what there is has to go.
+        self.cut_to((self.limits.window / 10).min(self.weight() / 2))
     }
 
     /// How many messages to cut so that about `room` tokens of the newest stay.

@@ -1,5 +1,6 @@
 //! `switchboard demo`: the whole loop in a minute, with nothing configured.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use switchboard_agent::turn::{Decision, TurnEnd};
@@ -39,13 +40,7 @@ const FILES: [(&str, &str); 2] = [
 /// Shows the loop: a scripted model, the built-in server, real questions.
 pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> {
     let folder = tempfile::tempdir()?;
-    let notes = folder.path().join("notes");
-    std::fs::create_dir(&notes)?;
-    for (name, text) in FILES {
-        std::fs::write(notes.join(name), text)?;
-    }
-    let script = folder.path().join("script.json");
-    std::fs::write(&script, SCRIPT)?;
+    let (notes, script) = lay_out(folder.path())?;
     let profile = ModelProfile {
         file: Some(script),
         ..ModelProfile::new("demo", Provider::Scripted, "script")
@@ -100,7 +95,13 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
                 if demo.yes {
                     // Whoever waited for the answer may have gone.
                     waiting.answer.send(switchboard_host::policy::Answer::Run).ok();
-                } else if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
+                    continue;
+                }
+                let put = tokio::select! {
+                    put = ask::put(waiting) => put,
+                    () = context.interrupts.token().cancelled() => continue,
+                };
+                if let Put::Interrupted { .. } = put {
                     left_open = Some(put);
                     conversation.cancel().await;
                 }
@@ -117,11 +118,22 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     Ok(code)
 }
 
+/// Writes the notes and the script.
+fn lay_out(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
+    let (notes, script) = (folder.join("notes"), folder.join("script.json"));
+    std::fs::create_dir(&notes)?;
+    for (name, text) in FILES {
+        std::fs::write(notes.join(name), text)?;
+    }
+    std::fs::write(&script, SCRIPT)?;
+    Ok((notes, script))
+}
+
 /// A host that knows no file and no other server.
 fn start(
     context: &Context,
-    folder: &std::path::Path,
-    notes: &std::path::Path,
+    folder: &Path,
+    notes: &Path,
     reviewer: Arc<dyn Reviewer>,
 ) -> Result<Host, CliError> {
     let mut environment = context.environment.clone();

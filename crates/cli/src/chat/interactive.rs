@@ -278,7 +278,7 @@ impl Interactive<'_> {
         if !self.context.has_person() {
             return self.opened.conversation.decide(Decision::Stop).await;
         }
-        self.context.printer.say("Go on? [y] yes   [n] no   or say what to do:");
+        self.context.printer.ask("Go on? [y] yes   [n] no   or say what to do: ");
         let answer = tokio::select! {
             () = presses.next() => None,
             () = self.context.interrupts.token().cancelled() => None,
@@ -319,7 +319,7 @@ impl Interactive<'_> {
             Slash::Undo => match self.opened.conversation.undo().await {
                 true => printer
                     .say("the last turn is taken back; what it changed outside stays changed"),
-                false => printer.say("there is no turn to take back"),
+                false => printer.say("there is nothing to take back"),
             },
             Slash::Retry => {
                 self.opened.conversation.retry().await;

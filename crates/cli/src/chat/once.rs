@@ -75,7 +75,11 @@ async fn follow(
                     continue;
                 }
                 show.pause();
-                if let put @ Put::Interrupted { .. } = ask::put(waiting).await {
+                let put = tokio::select! {
+                    put = ask::put(waiting) => put,
+                    () = context.interrupts.token().cancelled() => continue,
+                };
+                if let Put::Interrupted { .. } = put {
                     left_open.push(put);
                     opened.conversation.cancel().await;
                 }

@@ -82,6 +82,14 @@ impl Printer {
         }
     }
 
+    /// Asks something; the answer stands in the same line.
+    #[expect(clippy::unused_self, reason = "questions are asked where the printer talks")]
+    pub(crate) fn ask(&self, question: &str) {
+        let mut out = std::io::stderr();
+        // If nobody listens there, nobody answers either.
+        write!(out, "{question}").and_then(|()| out.flush()).ok();
+    }
+
     /// Warns the person, with a next step if there is one.
     pub(crate) fn warn(&self, text: &str, hint: Option<&str>) {
         if self.quiet {

@@ -117,6 +117,15 @@ impl Running {
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
+    /// Waits until standard output holds the one text, and the other one after it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn wait_for_after(&self, first: &str, then: &str) {
+        let both = |so_far: &str| so_far.split_once(first).is_some_and(|(_, on)| on.contains(then));
+        let found = self.stdout.wait(PATIENCE, |so_far, _| both(so_far));
+        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        assert!(found, "`{then}` did not come after `{first}`: {told:?} {warned:?}");
+    }
+
     /// Presses Ctrl-C, so to speak.
     pub(crate) fn interrupt(&self) {
         self.signal("INT");

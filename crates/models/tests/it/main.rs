@@ -8,6 +8,7 @@
 
 mod answers;
 mod checks;
+mod fixtures;
 mod listeners;
 mod refusals;
 mod scripted;

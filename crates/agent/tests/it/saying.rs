@@ -1,0 +1,88 @@
+//! What a person says while something runs reaches the model with the next question.
+
+use serde_json::json;
+use switchboard_agent::turn::TurnEnd;
+use switchboard_host::format::Image;
+
+use crate::puppet::Puppet;
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn words_said_while_the_model_thinks_begin_the_next_turn() {
+    let stage = Stage::new().await;
+    let (model, mut questions) = Puppet::new("main");
+    let mut talk = stage.talk(model).await;
+    talk.say("one").await;
+    let asked = questions.next().await;
+    talk.say("two").await;
+    talk.say("three").await;
+    // What was said is kept before the answer is.
+    let session = talk.conversation.session().clone();
+    while stage.state(&session).await.number < 4 {
+        tokio::task::yield_now().await;
+    }
+    asked.end("First.");
+    let asked = questions.next().await;
+    assert_eq!(asked.told(), ["user: one", "assistant: First.", "user: two\n\nthree"]);
+    asked.end("Second.");
+    assert_eq!(talk.ended().await, TurnEnd::Done);
+    talk.conversation.close().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn words_said_while_a_call_runs_follow_its_result() {
+    let stage = Stage::new().await;
+    let (model, mut questions) = Puppet::new("main");
+    let mut talk = stage.talk(model).await;
+    talk.say("one").await;
+    questions.next().await.call(&[("echo__slow", json!({"ms": 300}))]);
+    talk.called("slow").await;
+    talk.say("hurry").await;
+    let asked = questions.next().await;
+    assert_eq!(asked.told()[2..], ["results: slept 300 ms", "user: hurry"]);
+    asked.end("I hurry.");
+    assert_eq!(talk.ended().await, TurnEnd::Done);
+    talk.conversation.close().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn pictures_are_not_lost_when_they_come_while_the_model_thinks() {
+    let stage = Stage::new().await;
+    let (model, mut questions) = Puppet::new("main");
+    let mut talk = stage.talk(model).await;
+    talk.say("one").await;
+    let asked = questions.next().await;
+    let picture = Image { mime: "image/png".to_owned(), data: "aGk=".to_owned() };
+    talk.conversation.say("look", vec![picture]).await;
+    let session = talk.conversation.session().clone();
+    while stage.state(&session).await.number < 3 {
+        tokio::task::yield_now().await;
+    }
+    asked.end("First.");
+    let asked = questions.next().await;
+    assert_eq!(asked.newest(), "user: look (1 pictures)");
+    asked.end("I see.");
+    assert_eq!(talk.ended().await, TurnEnd::Done);
+    talk.conversation.close().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn words_said_before_a_step_was_given_up_are_there_in_the_next() {
+    let stage = Stage::new().await;
+    let (model, mut questions) = Puppet::new("main");
+    let mut talk = stage.talk(model).await;
+    talk.say("one").await;
+    let _asked = questions.next().await;
+    talk.say("two").await;
+    talk.conversation.cancel().await;
+    assert_eq!(talk.ended().await, TurnEnd::Cancelled);
+    talk.say("three").await;
+    let asked = questions.next().await;
+    assert_eq!(asked.told(), ["user: one", "user: two", "user: three"]);
+    asked.end("All three.");
+    talk.conversation.close().await;
+    stage.stop().await;
+}

@@ -1,0 +1,154 @@
+//! A host with a fixture, and a conversation on it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+use switchboard_agent::turn::{State, TurnEnd};
+use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
+use switchboard_host::config::{ChatSettings, Environment, Places};
+use switchboard_host::policy::Pattern;
+use switchboard_host::record::{SessionId, Sessions};
+use switchboard_host::review::Reviewer;
+use switchboard_host::{Face, Host, Model, Options};
+use switchboard_testkit::{Home, binary};
+use tokio::sync::mpsc;
+
+use crate::puppet::PATIENCE;
+
+/// A host whose servers are ready.
+pub(crate) struct Stage {
+    pub(crate) home: Home,
+    host: Host,
+    pub(crate) sessions: Sessions,
+    pub(crate) settings: ChatSettings,
+}
+
+/// Who agrees to calls.
+pub(crate) enum Consent {
+    Everything,
+    Ask(Arc<dyn Reviewer>),
+}
+
+impl Stage {
+    /// With the server `echo`, whose calls all run.
+    pub(crate) async fn new() -> Self {
+        Self::with(&["echo"], Consent::Everything).await
+    }
+
+    /// With a fixture of this kind as the server `echo`.
+    pub(crate) async fn with(words: &[&str], consent: Consent) -> Self {
+        let home = Home::new();
+        let journal = home.journal().display().to_string();
+        let arguments = [words, &["--journal", &journal]].concat();
+        let entry = json!({"command": binary(), "args": arguments});
+        let config = json!({"mcpServers": {"echo": entry}, "settings": {"builtin": false}});
+        let config = home.write("config.json", config.to_string());
+        let mut options = options(&home, config);
+        match consent {
+            Consent::Everything => options.allow = vec![Pattern::new("*")],
+            Consent::Ask(reviewer) => options.reviewer = reviewer,
+        }
+        let host = Host::start(options).expect("the host starts");
+        host.settled(None).await;
+        let sessions = Sessions::in_memory().unwrap();
+        Self { home, host, sessions, settings: ChatSettings::default() }
+    }
+
+    /// Begins a conversation.
+    pub(crate) async fn talk(&self, model: Arc<dyn Model>) -> Talk {
+        let folder = self.home.path().to_owned();
+        self.open(model, Opening::New { name: None, folder }).await
+    }
+
+    /// Goes on with a conversation.
+    pub(crate) async fn resume(&self, model: Arc<dyn Model>, session: SessionId) -> Talk {
+        self.open(model, Opening::Resume(session)).await
+    }
+
+    async fn open(&self, model: Arc<dyn Model>, opening: Opening) -> Talk {
+        let parts = Parts {
+            host: self.host.clone(),
+            model,
+            sessions: self.sessions.clone(),
+            settings: self.settings.clone(),
+            face: Face::Chat,
+        };
+        let (conversation, events) = Conversation::open(parts, opening).await.unwrap();
+        Talk { conversation, events }
+    }
+
+    /// What is kept of a conversation.
+    pub(crate) async fn state(&self, session: &SessionId) -> State {
+        state_of(&self.sessions, session).await.unwrap()
+    }
+
+    pub(crate) async fn stop(self) {
+        self.host.stop().await;
+    }
+}
+
+fn options(home: &Home, config: PathBuf) -> Options {
+    let state = home.path().join("state");
+    let places = Places { user: Some(config), project: None, explicit: Vec::new(), state };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let environment = Environment {
+        variables: BTreeMap::from([("PATH".to_owned(), path)]),
+        home: Some(home.path().to_owned()),
+        current_dir: home.path().to_owned(),
+    };
+    Options::new(places, environment)
+}
+
+/// A conversation, and what is told of it.
+pub(crate) struct Talk {
+    pub(crate) conversation: Conversation,
+    events: mpsc::Receiver<Event>,
+}
+
+impl Talk {
+    pub(crate) async fn say(&self, text: &str) {
+        self.conversation.say(text, Vec::new()).await;
+    }
+
+    /// Waits for an event that fits; those before it are passed over.
+    pub(crate) async fn until<T>(&mut self, fits: impl Fn(&Event) -> Option<T>) -> T {
+        let waiting = async {
+            loop {
+                let event = self.events.recv().await.expect("the conversation goes on");
+                if let Some(found) = fits(&event) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("the event comes in time")
+    }
+
+    /// Waits for the end of the turn.
+    pub(crate) async fn ended(&mut self) -> TurnEnd {
+        self.until(|event| match event {
+            Event::TurnEnded { end, .. } => Some(end.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Waits until a call of this tool begins.
+    pub(crate) async fn called(&mut self, tool: &str) {
+        self.until(|event| match event {
+            Event::Call { target, .. } => (target == tool).then_some(()),
+            _ => None,
+        })
+        .await;
+    }
+
+    /// Waits for a warning.
+    pub(crate) async fn warned(&mut self) -> String {
+        self.until(|event| match event {
+            Event::Warning { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+        .await
+    }
+}

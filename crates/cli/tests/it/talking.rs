@@ -1,0 +1,296 @@
+//! A conversation with a scripted vendor: scripts in every form of calling, and what was asked.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use switchboard_testkit::{ModelFixture, ModelVendor};
+
+use crate::running::{PATIENCE, Ran, Running};
+use crate::switchboard::Switchboard;
+
+/// The key of every model here, and the variable that holds it.
+pub(crate) const KEY: &str = "sk-test-4b1c9e7f2a";
+pub(crate) const KEY_VARIABLE: &str = "TALKING_TEST_KEY";
+
+/// How a model calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Native,
+    Text,
+    Tags,
+}
+
+/// All ways to call, for tests that hold for each.
+pub(crate) const FORMS: [Form; 3] = [Form::Native, Form::Text, Form::Tags];
+
+/// Every vendor natively, and one of them in both forms of text.
+pub(crate) const WAYS: [(ModelVendor, Form); 5] = [
+    (ModelVendor::OpenAi, Form::Native),
+    (ModelVendor::Anthropic, Form::Native),
+    (ModelVendor::Gemini, Form::Native),
+    (ModelVendor::Anthropic, Form::Text),
+    (ModelVendor::OpenAi, Form::Tags),
+];
+
+/// Something that a model asks for, whatever the form.
+#[derive(Clone, Debug)]
+pub(crate) enum Asked {
+    /// Server, tool and arguments.
+    Tool(&'static str, &'static str, Value),
+    /// Server and address.
+    Resource(&'static str, &'static str),
+    /// A tool of the conversation itself.
+    Own(&'static str, Value),
+}
+
+impl Form {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Text => "text",
+            Self::Tags => "tags",
+        }
+    }
+
+    /// A turn of a script that says something and asks for something.
+    pub(crate) fn turn(self, text: &str, asked: &[Asked]) -> Value {
+        if self == Self::Native {
+            let calls: Vec<Value> = asked.iter().map(Asked::native).collect();
+            return json!({"text": text, "calls": calls});
+        }
+        let mut parts = vec![text.to_owned()];
+        parts.extend(asked.iter().map(|asked| asked.element(self)));
+        json!({"text": parts.join("\n\n")})
+    }
+}
+
+impl Asked {
+    fn native(&self) -> Value {
+        let (name, arguments) = match self {
+            Self::Tool(server, tool, arguments) => (format!("{server}__{tool}"), arguments.clone()),
+            Self::Resource(server, uri) => {
+                ("access_mcp_resource".to_owned(), json!({"server_name": server, "uri": uri}))
+            }
+            Self::Own(name, arguments) => ((*name).to_owned(), arguments.clone()),
+        };
+        json!({"name": name, "arguments": arguments})
+    }
+
+    fn element(&self, form: Form) -> String {
+        match self {
+            Self::Tool(server, tool, arguments) if form == Form::Tags => {
+                element(&format!("{server}__{tool}"), arguments)
+            }
+            Self::Tool(server, tool, arguments) => wrapped(server, tool, arguments),
+            Self::Resource(server, uri) => {
+                element("access_mcp_resource", &json!({"server_name": server, "uri": uri}))
+            }
+            Self::Own(name, arguments) => element(name, arguments),
+        }
+    }
+}
+
+/// A call with `use_mcp_tool`.
+pub(crate) fn wrapped(server: &str, tool: &str, arguments: &Value) -> String {
+    format!(
+        "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
+         <arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
+    )
+}
+
+/// An element with one element for each argument.
+fn element(name: &str, arguments: &Value) -> String {
+    let members = arguments.as_object().expect("arguments are an object").iter();
+    let inner: Vec<String> = members
+        .map(|(key, value)| match value {
+            Value::String(text) => format!("<{key}>{text}</{key}>\n"),
+            other => format!("<{key}>{other}</{key}>\n"),
+        })
+        .collect();
+    format!("<{name}>\n{}</{name}>", inner.concat())
+}
+
+/// A conversation that is to be had.
+pub(crate) struct Setup {
+    pub(crate) vendor: ModelVendor,
+    form: Form,
+    servers: Value,
+    settings: Value,
+    profile: Value,
+}
+
+impl Setup {
+    pub(crate) fn new((vendor, form): (ModelVendor, Form)) -> Self {
+        Self { vendor, form, servers: json!({}), settings: json!({}), profile: json!({}) }
+    }
+
+    pub(crate) fn servers(self, servers: Value) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// The `settings` of the configuration.
+    pub(crate) fn settings(self, settings: Value) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The `chat` of the settings.
+    pub(crate) fn chat(self, chat: &Value) -> Self {
+        self.settings(json!({ "chat": chat }))
+    }
+
+    /// Members that are laid over the profile.
+    pub(crate) fn profile(self, profile: Value) -> Self {
+        Self { profile, ..self }
+    }
+
+    pub(crate) fn start(self, turns: &[Value]) -> Talk {
+        self.start_in(Switchboard::new(), &json!({ "turns": turns }))
+    }
+
+    /// The same in a home that is there already, with a whole script.
+    pub(crate) fn start_in(self, switchboard: Switchboard, script: &Value) -> Talk {
+        let model = ModelFixture::build(self.vendor).key(KEY).start(script);
+        let mut profile = json!({
+            "provider": self.vendor.name(), "model": "m-1", "baseUrl": model.base_url(),
+            "apiKeyEnv": KEY_VARIABLE, "calls": self.form.word(),
+        });
+        let members = profile.as_object_mut().unwrap();
+        members.extend(self.profile.as_object().unwrap().clone());
+        let config = json!({
+            "mcpServers": self.servers, "models": {"fast": profile}, "settings": self.settings,
+        });
+        switchboard.write_config(&config.to_string());
+        Talk { switchboard, model, vendor: self.vendor }
+    }
+}
+
+/// A conversation that is had.
+pub(crate) struct Talk {
+    pub(crate) switchboard: Switchboard,
+    pub(crate) model: ModelFixture,
+    vendor: ModelVendor,
+}
+
+impl Talk {
+    /// The program, with the key in its environment.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.switchboard.command(words);
+        command.env(KEY_VARIABLE, KEY).env_remove("SWITCHBOARD_MODEL");
+        command
+    }
+
+    pub(crate) fn start(&self, words: &[&str]) -> Running {
+        Running::start(&mut self.command(words))
+    }
+
+    /// Ends with this code; nobody is at the keyboard.
+    pub(crate) fn run(&self, words: &[&str], code: i32) -> Ran {
+        let mut running = self.start(words);
+        running.close_input();
+        running.finish_within(PATIENCE).expect(code)
+    }
+
+    /// Runs a task with everything allowed, and gives its events.
+    pub(crate) fn task(&self, words: &[&str], code: i32) -> Vec<Value> {
+        events(&self.run(&[&["run", "do it", "--allow", "*", "--json"], words].concat(), code))
+    }
+
+    /// What the model was told last in each request for an answer: one text for each result or
+    /// message since it spoke.
+    pub(crate) fn told(&self) -> Vec<Vec<String>> {
+        let requests = self.bodies();
+        requests.iter().map(|body| told(self.vendor, body)).collect()
+    }
+
+    /// What it was told last of all.
+    pub(crate) fn told_last(&self) -> String {
+        self.told().pop().expect("the model was asked").join("\n")
+    }
+
+    /// The bodies of the requests for an answer.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        let requests = self.model.requests().into_iter();
+        let asking = requests.filter(|request| request["verb"] == "POST");
+        asking.map(|mut request| request["body"].take()).collect()
+    }
+
+    /// The names of the tools that a request offers.
+    pub(crate) fn offered(&self, body: &Value) -> Vec<String> {
+        let tools = match self.vendor {
+            ModelVendor::Gemini => &body["tools"][0]["functionDeclarations"],
+            ModelVendor::OpenAi | ModelVendor::Anthropic => &body["tools"],
+        };
+        let name = |tool: &Value| {
+            let tool = if self.vendor == ModelVendor::OpenAi { &tool["function"] } else { tool };
+            tool["name"].as_str().unwrap().to_owned()
+        };
+        tools.as_array().into_iter().flatten().map(name).collect()
+    }
+
+    /// What a request says before everything else.
+    pub(crate) fn system(&self, body: &Value) -> String {
+        let text = match self.vendor {
+            ModelVendor::OpenAi => &body["messages"][0]["content"],
+            ModelVendor::Anthropic => &body["system"][0]["text"],
+            ModelVendor::Gemini => &body["systemInstruction"]["parts"][0]["text"],
+        };
+        text.as_str().unwrap().to_owned()
+    }
+}
+
+/// Every line of standard output as an event.
+pub(crate) fn events(ran: &Ran) -> Vec<Value> {
+    let line = |line: &str| {
+        serde_json::from_str(line).unwrap_or_else(|cause| panic!("{cause} in `{line}`: {ran:?}"))
+    };
+    ran.stdout.lines().map(line).collect()
+}
+
+/// The events of a kind.
+pub(crate) fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["event"] == kind).collect()
+}
+
+/// The words of the last answer.
+pub(crate) fn last_words(events: &[Value]) -> String {
+    let again = |event: &Value| event["event"] == "asking" || event["event"] == "again";
+    let begin = events.iter().rposition(again).expect("the model was asked");
+    let words = of_kind(&events[begin..], "text");
+    words.iter().map(|event| event["text"].as_str().unwrap()).collect()
+}
+
+/// How the turn ended, in one word.
+pub(crate) fn end(events: &[Value]) -> &str {
+    let last = events.last().expect("there are events");
+    assert_eq!(last["event"], "turn_ended", "{last}");
+    last["end"].as_str().unwrap()
+}
+
+fn told(vendor: ModelVendor, body: &Value) -> Vec<String> {
+    let list = if vendor == ModelVendor::Gemini { "contents" } else { "messages" };
+    let messages = body[list].as_array().unwrap().iter().rev();
+    let ours =
+        messages.take_while(|message| message["role"] == "user" || message["role"] == "tool");
+    let ours: Vec<&Value> = ours.collect();
+    ours.into_iter().rev().flat_map(|message| texts(vendor, message)).collect()
+}
+
+fn texts(vendor: ModelVendor, message: &Value) -> Vec<String> {
+    let list = if vendor == ModelVendor::Gemini { "parts" } else { "content" };
+    match &message[list] {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(parts) => parts.iter().filter_map(part).collect(),
+        other => panic!("neither a text nor parts: {other}"),
+    }
+}
+
+fn part(part: &Value) -> Option<String> {
+    let response = &part["functionResponse"]["response"];
+    let texts = [&part["text"], &response["output"], &response["error"]];
+    if let Some(text) = texts.iter().find_map(|text| text.as_str()) {
+        return Some(text.to_owned());
+    }
+    let inner = part["content"].as_array()?;
+    let texts = inner.iter().filter_map(|block| block["text"].as_str());
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
