@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use switchboard_host::config::{Environment, Places};
-use switchboard_host::connect::{Answering, Answers, Status};
+use switchboard_host::connect::{Answering, Answers, Asking, Status};
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall, Recording};
 use switchboard_wire::{Json, RpcError};
 
@@ -106,12 +106,8 @@ impl Answers for Defaults {
         r#"{"elicitation":{"form":{"applyDefaults":true}},"roots":{},"sampling":{}}"#.to_owned()
     }
 
-    fn answer<'a>(
-        &'a self,
-        _server: &'a str,
-        method: &'a str,
-        params: Option<&'a Json>,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+        let Asking { method, params, .. } = asking;
         let params: Value = params.and_then(|params| params.read().ok()).unwrap_or_default();
         let answer = match method {
             "elicitation/create" => Ok(json!({"action": "accept", "content": filled_in(&params)})),

@@ -8,14 +8,16 @@ use switchboard_host::config::{self, Approvals, Config, Environment, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::Pattern;
-use switchboard_host::review::{NobodyThere, Reviewer};
+use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer};
 use switchboard_host::{Host, Options, Recording, ServerId};
 
 use crate::args::Shared;
+use crate::chat::review::Desk;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::interrupt::Interrupts;
 use crate::ui::ask::Terminal;
+use crate::ui::asker::{NobodyAsked, TerminalAsker};
 use crate::ui::printer::Printer;
 use crate::ui::starting::Starting;
 
@@ -34,8 +36,27 @@ pub(crate) struct Context {
 /// Which servers to start, and who is asked about calls.
 pub(crate) struct Wanted {
     pub(crate) only: Option<Vec<ServerId>>,
-    pub(crate) reviewer: Arc<dyn Reviewer>,
+    pub(crate) people: People,
     pub(crate) allow: Vec<Pattern>,
+}
+
+/// Who is asked: about calls, and what servers ask.
+pub(crate) struct People {
+    reviewer: Arc<dyn Reviewer>,
+    asker: Arc<dyn Asker>,
+}
+
+impl People {
+    /// Whoever sits at the desk.
+    pub(crate) fn at(desk: &Desk) -> Self {
+        Self { reviewer: Arc::new(desk.clone()), asker: Arc::new(desk.clone()) }
+    }
+
+    /// Nobody.
+    pub(crate) fn nobody(printer: &Printer) -> Self {
+        let asker = NobodyAsked { printer: printer.clone() };
+        Self { reviewer: Arc::new(NobodyThere), asker: Arc::new(asker) }
+    }
 }
 
 impl Context {
@@ -80,12 +101,15 @@ impl Context {
 
     /// Starts the host with the named servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
-        let reviewer: Arc<dyn Reviewer> = if self.has_person() {
-            Arc::new(Terminal { stop: self.interrupts.token().clone() })
+        let people = if self.has_person() {
+            People {
+                reviewer: Arc::new(Terminal { stop: self.interrupts.token().clone() }),
+                asker: Arc::new(TerminalAsker { printer: self.printer.clone() }),
+            }
         } else {
-            Arc::new(NobodyThere)
+            People::nobody(&self.printer)
         };
-        self.start_with(Wanted { only, reviewer, allow: Vec::new() })
+        self.start_with(Wanted { only, people, allow: Vec::new() })
     }
 
     /// The same, with somebody else to ask.
@@ -113,9 +137,13 @@ impl Context {
             .map(|program| vec![program, KEEPER.to_owned()]);
         let record = if self.shared.no_record { Recording::Off } else { Recording::On };
         let start_limit = Duration::from_secs(self.shared.start_timeout);
+        let approvals = Approvals::load(&places.state);
+        // Only folders that were named are told to servers; the host's own default is not.
+        let roots = config::load(&places, &environment, &approvals).settings.roots;
         let options = Options {
             keeper,
-            reviewer: wanted.reviewer,
+            reviewer: wanted.people.reviewer,
+            answers: Arc::new(FaceAnswers::new(wanted.people.asker, roots)),
             only: wanted.only,
             record,
             start_limit,

@@ -61,6 +61,8 @@ impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32_601;
     /// The parameters were refused.
     pub const INVALID_PARAMS: i64 = -32_602;
+    /// Something went wrong on the side that was asked.
+    pub const INTERNAL_ERROR: i64 = -32_603;
     /// Headers and body of a modern HTTP request disagree.
     pub const HEADER_MISMATCH: i64 = -32_020;
     /// The server needs a capability that the client did not declare.

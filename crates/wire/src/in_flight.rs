@@ -136,6 +136,16 @@ impl InFlight {
         true
     }
 
+    /// Makes every wait start again, as far as the limits in all allow; says how many there are.
+    pub(crate) fn renew(&self) -> usize {
+        let mut state = self.state();
+        let now = Instant::now();
+        for Waiting { clock, .. } in state.waiting.values_mut() {
+            clock.expires = (now + clock.idle).min(clock.end);
+        }
+        state.waiting.len()
+    }
+
     /// Closes the table: everyone who waits is let go and told why by dropping their sender.
     pub(crate) fn close(&self, reason: &CloseReason) -> bool {
         let mut state = self.state();

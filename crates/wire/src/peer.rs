@@ -246,6 +246,13 @@ impl Peer {
         self.shared.in_flight.len()
     }
 
+    /// Makes the wait of every request start again, as progress does: for when the other side has
+    /// to wait for us. Says how many requests wait.
+    #[expect(clippy::must_use_candidate, reason = "the number is a by-product")]
+    pub fn renew_waits(&self) -> usize {
+        self.shared.in_flight.renew()
+    }
+
     /// What went past that was no answer to anybody.
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -7,14 +7,13 @@ use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_agent::{Conversation, Event, Opening, Parts};
 use switchboard_host::config::{ChatSettings, ModelProfile, Places, Provider};
 use switchboard_host::record::Sessions;
-use switchboard_host::review::{NobodyThere, Reviewer};
 use switchboard_host::{Face, Host};
 
 use crate::args_chat::Demo;
 use crate::chat::open::model_error;
-use crate::chat::review::Desk;
+use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
-use crate::context::{Context, Wanted};
+use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::ask::{self, Put};
@@ -49,8 +48,8 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
 
     let (desk, mut questions) = Desk::new();
     let asked = context.has_person() || demo.yes;
-    let reviewer: Arc<dyn Reviewer> = if asked { Arc::new(desk) } else { Arc::new(NobodyThere) };
-    let host = start(context, folder.path(), &notes, reviewer)?;
+    let people = if asked { People::at(&desk) } else { People::nobody(&context.printer) };
+    let host = start(context, folder.path(), &notes, people)?;
     host.settled(None).await;
     let parts = Parts {
         host: host.clone(),
@@ -92,11 +91,14 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
             }
             Some(waiting) = questions.recv() => {
                 show.pause();
-                if demo.yes {
-                    // Whoever waited for the answer may have gone.
-                    waiting.answer.send(switchboard_host::policy::Answer::Run).ok();
-                    continue;
-                }
+                let waiting = match waiting {
+                    Waiting::Question(question) if demo.yes => {
+                        // Whoever waited for the answer may have gone.
+                        question.answer.send(switchboard_host::policy::Answer::Run).ok();
+                        continue;
+                    }
+                    waiting => waiting,
+                };
                 let put = tokio::select! {
                     put = ask::put(waiting) => put,
                     () = context.interrupts.token().cancelled() => continue,
@@ -130,15 +132,10 @@ fn lay_out(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
 }
 
 /// A host that knows no file and no other server.
-fn start(
-    context: &Context,
-    folder: &Path,
-    notes: &Path,
-    reviewer: Arc<dyn Reviewer>,
-) -> Result<Host, CliError> {
+fn start(context: &Context, folder: &Path, notes: &Path, people: People) -> Result<Host, CliError> {
     let mut environment = context.environment.clone();
     environment.current_dir = notes.to_owned();
     let places =
         Places { user: None, project: None, state: folder.join("state"), ..context.places.clone() };
-    context.start_at(places, environment, Wanted { only: None, reviewer, allow: Vec::new() })
+    context.start_at(places, environment, Wanted { only: None, people, allow: Vec::new() })
 }

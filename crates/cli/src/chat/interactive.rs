@@ -7,7 +7,6 @@ use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_agent::{Event, as_markdown, kept_inputs};
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::model::Message;
-use switchboard_host::review::{NobodyThere, Reviewer};
 use tokio::sync::mpsc;
 
 use crate::args_chat::Chat;
@@ -18,7 +17,7 @@ use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
 use crate::chat::slash::{HELP, Slash, Typed, typed};
 use crate::commands::{servers, tools};
-use crate::context::Context;
+use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::interrupt::Presses;
@@ -40,9 +39,9 @@ pub(crate) async fn chat(context: &Context, chat: &Chat) -> Result<u8, CliError>
     }
     let (desk, questions) = Desk::new();
     // Lines that come from a file are no answers to questions.
-    let reviewer: Arc<dyn Reviewer> =
-        if context.has_person() { Arc::new(desk) } else { Arc::new(NobodyThere) };
-    let opened = open(context, &chat.talk, chat.resume.as_deref(), reviewer).await?;
+    let people =
+        if context.has_person() { People::at(&desk) } else { People::nobody(&context.printer) };
+    let opened = open(context, &chat.talk, chat.resume.as_deref(), people).await?;
     let show = Show::new(context, opened.model.as_ref());
     let mut face = Interactive { context, opened, questions, show, said: 0, left: None };
     let outcome = face.hold().await;
@@ -149,14 +148,14 @@ impl Interactive<'_> {
         match typed(line, is_server) {
             Typed::Nothing => Ok(()),
             Typed::Words(words) => {
+                let host = self.opened.host.clone();
                 let limit = self.opened.config.settings.chat.result_chars;
-                let reading = attached(&self.opened.host, &words, limit);
-                let said = self.unless_pressed(reading).await?;
+                let said = self.meanwhile(attached(&host, &words, limit)).await?;
                 self.say(said).await
             }
             Typed::Prompt { server, prompt, arguments } => {
-                let fetching = prompted(&self.opened.host, &server, &prompt, &arguments);
-                let said = self.unless_pressed(fetching).await?;
+                let host = self.opened.host.clone();
+                let said = self.meanwhile(prompted(&host, &server, &prompt, &arguments)).await?;
                 self.context.printer.say(&escape(&said.text));
                 self.say(said).await
             }
@@ -164,6 +163,28 @@ impl Interactive<'_> {
                 Err(CliError::usage(format!("`{word}` is no command")).with_hint("try /help"))
             }
             Typed::Slash(slash) => self.slash(slash).await,
+        }
+    }
+
+    /// Does something that the person may give up, and puts what servers ask because of it.
+    async fn meanwhile<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        let mut presses = self.context.interrupts.take_over();
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = presses.next() => {
+                    return Err(CliError::new(exit_code::INTERRUPTED, "given up"));
+                }
+                Some(waiting) = self.questions.recv() => {
+                    // What a person fetches is not asked about, so nothing is left open here.
+                    ask::put(waiting).await;
+                }
+            }
         }
     }
 
@@ -175,18 +196,6 @@ impl Interactive<'_> {
     async fn tell(&mut self, said: Said) {
         self.said += 1;
         self.opened.conversation.say(said.text, said.images).await;
-    }
-
-    /// Does something that the person may give up.
-    async fn unless_pressed<T>(
-        &self,
-        work: impl Future<Output = Result<T, CliError>>,
-    ) -> Result<T, CliError> {
-        let mut presses = self.context.interrupts.take_over();
-        tokio::select! {
-            done = work => done,
-            () = presses.next() => Err(CliError::new(exit_code::INTERRUPTED, "given up")),
-        }
     }
 
     /// Shows what happens until all that was said is dealt with. Ctrl-C stops the step, twice leaves.

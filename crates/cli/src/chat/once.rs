@@ -1,18 +1,16 @@
 //! `switchboard run`: one task from beginning to end, for scripts.
 
 use std::io::Read as _;
-use std::sync::Arc;
 
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_host::OutcomeKind;
-use switchboard_host::review::{NobodyThere, Reviewer};
 
 use crate::args_chat::Run;
 use crate::chat::open::{Open, open, trouble_code};
 use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
-use crate::context::Context;
+use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::ask::{self, Put};
@@ -23,8 +21,8 @@ pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
     // A person can be asked only where both ends are a terminal.
     let person = context.has_person();
     let (desk, mut questions) = Desk::new();
-    let reviewer: Arc<dyn Reviewer> = if person { Arc::new(desk) } else { Arc::new(NobodyThere) };
-    let mut opened = open(context, &run.talk, run.resume.as_deref(), reviewer).await?;
+    let people = if person { People::at(&desk) } else { People::nobody(&context.printer) };
+    let mut opened = open(context, &run.talk, run.resume.as_deref(), people).await?;
     let mut show = Show::new(context, opened.model.as_ref());
     let mut code = Ok(exit_code::OK);
     if !opened.idle {

@@ -8,12 +8,11 @@ use switchboard_host::config::{self, Config, ModelProfile};
 use switchboard_host::model::{Message, ModelError, Trouble};
 use switchboard_host::policy::Pattern;
 use switchboard_host::record::{Durability, SessionId, Sessions};
-use switchboard_host::review::Reviewer;
 use switchboard_host::{Face, Host, Model, ServerId};
 use tokio::sync::mpsc;
 
 use crate::args_chat::Talk;
-use crate::context::{Context, Wanted};
+use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
 
@@ -36,7 +35,7 @@ pub(crate) async fn open(
     context: &Context,
     talk: &Talk,
     resume: Option<&str>,
-    reviewer: Arc<dyn Reviewer>,
+    people: People,
 ) -> Result<Open, CliError> {
     let config = context.config()?;
     let sessions = sessions(context, &config)?;
@@ -66,7 +65,7 @@ pub(crate) async fn open(
     }
     let only = chosen_servers(context, &config, &talk.server)?;
     let allow = talk.allow.iter().map(|text| Pattern::new(text)).collect();
-    let host = context.start_with(Wanted { only: only.clone(), reviewer, allow })?;
+    let host = context.start_with(Wanted { only: only.clone(), people, allow })?;
     context.ready(&host, only.as_deref()).await?;
     let parts = Parts {
         host: host.clone(),

@@ -1,15 +1,27 @@
 //! Brings questions to the one place that owns the terminal.
 
 use switchboard_host::TargetKind;
+use switchboard_host::format::escape_line;
 use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{Answering, Reviewer, Unanswered};
+use switchboard_host::review::{Answering, Ask, Asker, Reply, Replying, Reviewer, Unanswered};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::ui::ask;
 
-/// A question that waits for the person.
+/// What waits for the person.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) enum Waiting {
+    /// Whether a call may run.
+    Question(Questioned),
+    /// What a server asks.
+    Ask { ask: Ask, reply: oneshot::Sender<Reply> },
+    /// What a server asked and nobody should answer, in a line that is safe to show.
+    TurnedDown(String),
+}
+
+/// Whether a call may run.
+#[derive(Debug)]
+pub(crate) struct Questioned {
     pub(crate) server: String,
     pub(crate) target: String,
     /// The arguments: the exact text of a JSON object.
@@ -41,7 +53,7 @@ impl Reviewer for Desk {
         Box::pin(async move {
             let call = question.call();
             let (answer, answered) = oneshot::channel();
-            let waiting = Waiting {
+            let waiting = Questioned {
                 server: call.target().server.clone(),
                 target: call.target().name.clone(),
                 arguments: call.arguments().as_str().to_owned(),
@@ -50,9 +62,29 @@ impl Reviewer for Desk {
                 answer,
                 is_tool: call.target().kind == TargetKind::Tool,
             };
-            self.questions.send(waiting).await.map_err(|_| nobody())?;
+            self.questions.send(Waiting::Question(waiting)).await.map_err(|_| nobody())?;
             answered.await.map_err(|_| nobody())
         })
+    }
+}
+
+impl Asker for Desk {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+        Box::pin(async move {
+            let (reply, replied) = oneshot::channel();
+            let waiting = Waiting::Ask { ask: ask.clone(), reply };
+            if self.questions.send(waiting).await.is_err() {
+                return Reply::Cancel;
+            }
+            replied.await.unwrap_or(Reply::Cancel)
+        })
+    }
+
+    fn turned_down(&self, server: &str, why: &str) {
+        let (server, why) = (escape_line(server), escape_line(why));
+        let notice = format!("! what server `{server}` asked was turned down: {why}");
+        // With so much waiting, one notice less is no loss.
+        self.questions.try_send(Waiting::TurnedDown(notice)).ok();
     }
 }
 

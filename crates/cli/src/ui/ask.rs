@@ -9,8 +9,10 @@ use switchboard_host::review::{Answering, Reviewer};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::review::Waiting;
+use crate::chat::review::{Questioned, Waiting};
+use crate::ui::asker;
 use crate::ui::menu::{self, Always, Card, Choice};
+use crate::ui::printer::talk;
 
 /// The person at this terminal; who does not want to answer wants to stop.
 #[derive(Clone, Debug)]
@@ -53,7 +55,24 @@ impl Reviewer for Terminal {
 
 /// Puts a question that waits for the person.
 pub(crate) async fn put(waiting: Waiting) -> Put {
-    let Waiting { server, target, arguments, why, problem, answer, is_tool } = waiting;
+    let questioned = match waiting {
+        Waiting::Question(questioned) => questioned,
+        Waiting::Ask { ask, mut reply } => {
+            // Whoever asked may give up, and then the form goes away.
+            let replied = tokio::select! {
+                biased;
+                () = reply.closed() => return Put::Answered,
+                replied = asker::put(ask) => replied,
+            };
+            reply.send(replied).ok();
+            return Put::Answered;
+        }
+        Waiting::TurnedDown(notice) => {
+            talk(&notice);
+            return Put::Answered;
+        }
+    };
+    let Questioned { server, target, arguments, why, problem, answer, is_tool } = questioned;
     // Its call was given up meanwhile.
     if answer.is_closed() {
         return Put::Answered;
@@ -71,7 +90,11 @@ pub(crate) async fn put(waiting: Waiting) -> Put {
 
 /// Leaves a question open whose call is about to be given up.
 pub(crate) fn leave_open(waiting: Waiting) -> Put {
-    Put::Interrupted { _unanswered: waiting.answer }
+    match waiting {
+        Waiting::Question(question) => Put::Interrupted { _unanswered: question.answer },
+        // A server whose question is dropped is told that nobody answered.
+        Waiting::Ask { .. } | Waiting::TurnedDown(_) => Put::Answered,
+    }
 }
 
 /// Asks for a line; nothing if there is none.

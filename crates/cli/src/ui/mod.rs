@@ -1,14 +1,20 @@
 //! What the terminal shows.
 
+pub(crate) mod address;
 pub(crate) mod ask;
+pub(crate) mod asker;
 pub(crate) mod editor;
+pub(crate) mod form;
 pub(crate) mod history;
+pub(crate) mod keys;
 pub(crate) mod markdown;
 pub(crate) mod menu;
 pub(crate) mod menu_person;
 pub(crate) mod outside_editor;
 pub(crate) mod printer;
 pub(crate) mod progress;
+#[cfg(unix)]
+pub(crate) mod raw;
 pub(crate) mod starting;
 pub(crate) mod table;
 pub(crate) mod terminal;

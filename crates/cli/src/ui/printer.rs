@@ -1,7 +1,9 @@
 //! Standard output is data, standard error is talk; colours only where a person looks.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 use switchboard_host::config::Environment;
 use switchboard_host::format::escape_line;
@@ -20,13 +22,16 @@ pub(crate) struct Printer {
     /// Standard output is a terminal.
     pub(crate) terminal: bool,
     colour: bool,
+    /// What moves at the terminal at this moment.
+    moving: Arc<Mutex<Option<ProgressBar>>>,
 }
 
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool, environment: &Environment) -> Self {
         let set = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
         let colour = std::io::stderr().is_terminal() && !set("NO_COLOR");
-        Self { json, quiet, terminal: std::io::stdout().is_terminal(), colour }
+        let terminal = std::io::stdout().is_terminal();
+        Self { json, quiet, terminal, colour, moving: Arc::default() }
     }
 
     /// Prints a result.
@@ -118,6 +123,20 @@ impl Printer {
     /// A text that steps back behind others.
     pub(crate) fn dim(&self, text: &str) -> String {
         self.paint("2", text)
+    }
+
+    /// Remembers what moves, for whoever needs the terminal for themselves.
+    pub(crate) fn moves(&self, bar: &ProgressBar) {
+        *self.moving.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    }
+
+    /// Takes away what moves; it does not come back.
+    pub(crate) fn stand_still(&self) {
+        let moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(bar) = moving {
+            bar.finish_and_clear();
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
     }
 
     fn paint(&self, code: &str, text: &str) -> String {

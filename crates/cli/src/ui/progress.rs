@@ -32,6 +32,7 @@ pub(crate) fn spinner(printer: &Printer, what: &str) -> ProgressBar {
     };
     bar.set_message(escape_line(what).into_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
+    printer.moves(&bar);
     bar
 }
 

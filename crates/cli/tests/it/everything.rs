@@ -6,7 +6,7 @@ use crate::remote_server::RemoteServer;
 use crate::switchboard::{Switchboard, text_of};
 use crate::testenv;
 
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 15] = [
     "echo",
     "get-annotated-message",
     "get-env",
@@ -19,6 +19,8 @@ const TOOLS: [&str; 13] = [
     "toggle-simulated-logging",
     "toggle-subscriber-updates",
     "trigger-long-running-operation",
+    "trigger-elicitation-request",
+    "trigger-url-elicitation",
     "simulate-research-query",
 ];
 

@@ -10,6 +10,7 @@
 
 mod approval;
 mod arguments;
+mod asks;
 mod broken_siblings;
 mod chat;
 mod chat_keys;

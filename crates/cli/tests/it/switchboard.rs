@@ -1,6 +1,6 @@
 //! The `switchboard` binary in a home of its own, and the questions that most tests ask it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -63,16 +63,26 @@ impl Switchboard {
 
     /// The same in a terminal of its own: standard output shows what a person would see.
     pub(crate) fn in_terminal(&self, words: &[&str]) -> Running {
-        let quoted = [&[env!("CARGO_BIN_EXE_switchboard")], words].concat();
-        let quoted: Vec<String> =
-            quoted.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        Running::start(&mut self.terminal(&line_of(words)))
+    }
+
+    /// The same, and another command of a shell after it.
+    pub(crate) fn in_terminal_then(&self, words: &[&str], next: &str) -> Running {
+        Running::start(&mut self.terminal(&format!("{}; {next}", line_of(words))))
+    }
+
+    /// The same with the programs of a folder before all others.
+    pub(crate) fn in_terminal_with(&self, words: &[&str], programs: &Path) -> Running {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = self.terminal(&line_of(words));
+        Running::start(command.env("PATH", format!("{}:{path}", programs.display())))
+    }
+
+    fn terminal(&self, line: &str) -> Command {
         let mut command = Command::new("script");
-        command
-            .args(["-qec", &quoted.join(" "), "/dev/null"])
-            .env("SHELL", "/bin/sh")
-            .env("TERM", "xterm");
+        command.args(["-qec", line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
         self.surround(&mut command);
-        Running::start(&mut command)
+        command
     }
 
     fn surround(&self, command: &mut Command) {
@@ -150,6 +160,13 @@ impl Switchboard {
         });
         shown.collect()
     }
+}
+
+/// The binary and its words as a line for a shell.
+fn line_of(words: &[&str]) -> String {
+    let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
+    let words = [&[env!("CARGO_BIN_EXE_switchboard")], words].concat();
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The entry of a fixture server that is started by its command.

@@ -41,3 +41,4 @@ mod tools_tests;
 
 pub use error::RpcError;
 pub use server::{Builtin, Clock};
+pub(crate) use uri::of_path as file_uri;

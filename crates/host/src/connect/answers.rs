@@ -7,18 +7,28 @@ use switchboard_wire::{Json, RpcError};
 /// An answer on its way: the text of a JSON result, or an error.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
 
+/// One request of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// The server that asks.
+    pub server: &'a str,
+    /// What is being called, where that is known: in the modern era, and not before.
+    pub target: Option<&'a str>,
+    /// The number of that call.
+    pub call: Option<u64>,
+    /// What is asked for.
+    pub method: &'a str,
+    /// With what.
+    pub params: Option<&'a Json>,
+}
+
 /// Answers what servers ask: elicitation, sampling, roots.
 pub trait Answers: Send + Sync {
     /// What we tell servers that we can answer: the text of a JSON object.
     fn capabilities(&self) -> String;
 
-    /// Answers one request of `server`.
-    fn answer<'a>(
-        &'a self,
-        server: &'a str,
-        method: &'a str,
-        params: Option<&'a Json>,
-    ) -> Answering<'a>;
+    /// Answers one request. Whoever no longer wants the answer drops the future.
+    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a>;
 }
 
 /// Answers nothing, and tells servers so.
@@ -30,13 +40,8 @@ impl Answers for Declines {
         "{}".to_owned()
     }
 
-    fn answer<'a>(
-        &'a self,
-        _server: &'a str,
-        method: &'a str,
-        _params: Option<&'a Json>,
-    ) -> Answering<'a> {
-        let refusal = format!("this client does not answer `{method}`");
+    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+        let refusal = format!("this client does not answer `{}`", asking.method);
         Box::pin(async { Err(RpcError::new(RpcError::METHOD_NOT_FOUND, refusal)) })
     }
 }

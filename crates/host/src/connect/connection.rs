@@ -17,9 +17,10 @@ use crate::connect::establish::{Live, NotEstablished, ended, establish};
 use crate::connect::fleet::Offers;
 use crate::connect::listening::listen;
 use crate::connect::listing::{EVERYTHING, list};
+use crate::connect::patience::patiently;
 use crate::connect::process::Process;
 use crate::connect::supervisor::Surroundings;
-use crate::connect::{Failure, Health, Status};
+use crate::connect::{Asking, Failure, Health, Status};
 use crate::events::What;
 
 /// A server that lived as long starts afresh: its next failure is the first.
@@ -247,9 +248,11 @@ impl Connection {
                 let (peer, around) = (peer.clone(), Arc::clone(&self.around));
                 let server = self.config.id.clone();
                 self.around.tasks.spawn(async move {
-                    let answering =
-                        around.answers.answer(server.as_ref(), &method, params.as_ref());
-                    let answer = answering.await;
+                    let (server, params) = (server.as_ref(), params.as_ref());
+                    // Before 2026-07-28 nothing says which call it belongs to.
+                    let (target, call) = (None, None);
+                    let asking = Asking { server, target, call, method: &method, params };
+                    let answer = patiently(&peer, around.answers.answer(asking)).await;
                     // The connection may have ended while the answer was made.
                     peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
                 });

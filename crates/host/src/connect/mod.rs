@@ -15,12 +15,13 @@ mod listening;
 mod listing;
 mod memory;
 mod negotiate;
+mod patience;
 mod process;
 mod status;
 mod stderr;
 mod supervisor;
 
-pub use answers::{Answering, Answers, Declines};
+pub use answers::{Answering, Answers, Asking, Declines};
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, Tool, definition};
 pub use health::{Health, InUse};
 #[cfg(unix)]

@@ -1,15 +1,18 @@
 //! A request that may come back for more input before it has a result.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use memchr::memmem;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use switchboard_wire::{Era, Json, Peer, Request, RequestError};
 
 use tokio::time::{Instant, timeout_at};
 
+use crate::connect::Asking;
 use crate::execute::message::{Message, Shape};
 use crate::execute::run::Reach;
 
@@ -55,7 +58,7 @@ pub(super) async fn exchange(
         };
         let result = peer.request(request).await;
         let result = if round == 0 { result? } else { result.map_err(after_a_round)? };
-        let next = next_round(peer, &result, server, message, reach);
+        let next = next_round(peer, &result, (server, name), message, reach);
         match timeout_at(end, next).await {
             Ok(Ok(Some(next))) => params = Cow::Owned(next),
             Ok(Ok(None)) => return Ok(result),
@@ -80,7 +83,7 @@ fn after_a_round(error: RequestError) -> RequestError {
 async fn next_round(
     peer: &Peer,
     result: &Json,
-    server: &str,
+    (server, name): (&str, &str),
     message: &Message,
     reach: &Reach<'_>,
 ) -> Result<Option<String>, RequestError> {
@@ -101,7 +104,7 @@ async fn next_round(
     }
     let mut members = Vec::new();
     if let Some(asked) = shape.input_requests {
-        let responses = answer_all(asked, server, reach).await?;
+        let responses = answer_all(asked, server, name, reach).await?;
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
@@ -115,19 +118,32 @@ async fn next_round(
     Ok(Some(message.with(&members.join(","))))
 }
 
+#[derive(Deserialize)]
+struct InputRequest<'a> {
+    #[serde(default)]
+    method: String,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
 async fn answer_all(
     asked: &RawValue,
     server: &str,
+    name: &str,
     reach: &Reach<'_>,
 ) -> Result<Map<String, Value>, RequestError> {
     let unreadable =
         |error| RequestError::Protocol(format!("what the server asks cannot be read: {error}"));
-    let asked: Map<String, Value> = serde_json::from_str(asked.get()).map_err(unreadable)?;
+    // The fields of a form stay in the server's order only in its own bytes.
+    let asked: BTreeMap<String, InputRequest<'_>> =
+        serde_json::from_str(asked.get()).map_err(unreadable)?;
     let mut responses = Map::new();
-    for (key, request) in asked {
-        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
-        let params = request.get("params").map(Json::from);
-        let answer = reach.answers.answer(server, method, params.as_ref()).await;
+    for (key, InputRequest { method, params }) in asked {
+        let params = params.map(Json::from);
+        let (target, call) = (Some(name), Some(reach.tag));
+        let params = params.as_ref();
+        let answer =
+            reach.answers.answer(Asking { server, target, call, method: &method, params }).await;
         let answer = answer.map_err(|error| {
             RequestError::Protocol(format!("the server asked for `{method}`: {error}"))
         })?;

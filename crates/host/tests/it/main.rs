@@ -12,6 +12,7 @@
 
 mod another_process;
 mod answers;
+mod asks;
 mod case;
 mod crashes;
 mod deadlines;

@@ -1,0 +1,98 @@
+//! Lines that a person types into a question that may be withdrawn while they type.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use switchboard_host::review::Reply;
+
+use crate::ui::address;
+use crate::ui::form::Typist;
+use crate::ui::terminal;
+
+#[cfg(unix)]
+use crate::ui::raw::Raw;
+
+/// Whether a question still stands. Clones are about the same one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Standing {
+    withdrawn: Arc<AtomicBool>,
+    #[cfg(unix)]
+    raw: Raw,
+}
+
+impl Standing {
+    /// Takes the question back, and the terminal as it was.
+    pub(crate) fn withdraw(&self) {
+        self.withdrawn.store(true, Ordering::Release);
+        #[cfg(unix)]
+        self.raw.restore();
+    }
+
+    fn stands(&self) -> Result<(), Reply> {
+        if self.withdrawn.load(Ordering::Acquire) { Err(Reply::Cancel) } else { Ok(()) }
+    }
+}
+
+/// Somebody at standard input and standard error.
+pub(crate) struct AtKeys {
+    standing: Standing,
+}
+
+impl AtKeys {
+    /// From here on keys come to us.
+    pub(crate) fn new(standing: Standing) -> Self {
+        terminal::forget_keys();
+        #[cfg(unix)]
+        standing.raw.enter();
+        Self { standing }
+    }
+}
+
+impl Drop for AtKeys {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        self.standing.raw.restore();
+    }
+}
+
+impl Typist for AtKeys {
+    fn show(&mut self, text: &str) -> Result<(), Reply> {
+        self.standing.stands()?;
+        let mut out = std::io::stderr();
+        write!(out, "{text}").and_then(|()| out.flush()).map_err(|_| Reply::Cancel)
+    }
+
+    #[cfg(unix)]
+    fn line(&mut self, question: &str) -> Result<String, Reply> {
+        self.show(question)?;
+        let mut line = crate::ui::raw::LineOfKeys::default();
+        loop {
+            self.standing.stands()?;
+            let Some(bytes) = crate::ui::raw::pressed().map_err(|_| Reply::Cancel)? else {
+                continue;
+            };
+            let (echo, ended) = line.press(&bytes);
+            self.show(&echo)?;
+            match ended {
+                None => {}
+                Some(crate::ui::raw::Ended::Line) => return Ok(line.into_text()),
+                Some(crate::ui::raw::Ended::Left) => return Err(Reply::Cancel),
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn line(&mut self, question: &str) -> Result<String, Reply> {
+        self.show(question)?;
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line) {
+            Ok(0) | Err(_) => Err(Reply::Cancel),
+            Ok(_) => self.standing.stands().map(|()| line),
+        }
+    }
+
+    fn open(&mut self, url: &str) -> Result<(), String> {
+        address::open(url)
+    }
+}

@@ -1,0 +1,184 @@
+//! Single keys of a terminal, without giving up its own way of showing lines.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use switchboard_host::format::escape_line;
+
+/// How long a look at the keyboard takes when nothing is pressed.
+const STEP: Duration = Duration::from_millis(100);
+/// What follows Escape within this time belongs to the same key.
+const SAME_KEY: Duration = Duration::from_millis(40);
+/// Nobody types more into one line.
+const LONGEST_BYTES: usize = 64 * 1_024;
+
+/// The terminal's state from before keys were read one by one, until somebody puts it back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Raw(Arc<Mutex<Option<Termios>>>);
+
+impl Raw {
+    /// Lets keys come one by one, Ctrl-C too, and unseen.
+    pub(crate) fn enter(&self) {
+        let input = rustix::stdio::stdin();
+        let Ok(before) = tcgetattr(input) else { return };
+        let mut single = before.clone();
+        single.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_none() && tcsetattr(input, OptionalActions::Now, &single).is_ok() {
+            *kept = Some(before);
+        }
+    }
+
+    /// Puts the terminal back, once.
+    pub(crate) fn restore(&self) {
+        if let Some(before) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // A terminal that has gone needs nothing.
+            tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &before).ok();
+        }
+    }
+}
+
+/// What was pressed within a moment, if anything was; all bytes of one key together.
+pub(crate) fn pressed() -> Result<Option<Vec<u8>>, Errno> {
+    if !is_ready(STEP)? {
+        return Ok(None);
+    }
+    let mut bytes = read()?;
+    while bytes == [0x1b] && is_ready(SAME_KEY)? {
+        bytes.extend(read()?);
+    }
+    Ok(Some(bytes))
+}
+
+fn is_ready(limit: Duration) -> Result<bool, Errno> {
+    let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+    let input = rustix::stdio::stdin();
+    let mut inputs = [PollFd::new(&input, PollFlags::IN)];
+    match poll(&mut inputs, Some(&limit)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR | Errno::AGAIN) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn read() -> Result<Vec<u8>, Errno> {
+    let mut chunk = [0; 1_024];
+    match rustix::io::read(rustix::stdio::stdin(), &mut chunk) {
+        // The terminal was hung up.
+        Ok(0) => Err(Errno::IO),
+        Ok(length) => Ok(chunk.iter().take(length).copied().collect()),
+        Err(Errno::INTR | Errno::AGAIN) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// With Enter.
+    Line,
+    /// With Escape, Ctrl-C or Ctrl-D.
+    Left,
+}
+
+/// A line that grows key by key.
+#[derive(Debug, Default)]
+pub(crate) struct LineOfKeys {
+    text: String,
+    /// The beginning of a character whose rest has not come yet.
+    begun: Vec<u8>,
+}
+
+impl LineOfKeys {
+    /// Takes in what was pressed; what to show of it, and whether that was all.
+    ///
+    /// Pasted lines end at their first break: the rest is for nobody.
+    pub(crate) fn press(&mut self, bytes: &[u8]) -> (String, Option<Ended>) {
+        if let [0x1b, rest @ ..] = bytes {
+            // Arrows and their like begin the same way; a line has no use for them.
+            return (String::new(), rest.is_empty().then_some(Ended::Left));
+        }
+        let mut echo = String::new();
+        for byte in bytes {
+            match byte {
+                b'\r' | b'\n' => return (format!("{echo}\r\n"), Some(Ended::Line)),
+                0x03 | 0x04 => return (format!("{echo}\r\n"), Some(Ended::Left)),
+                0x08 | 0x7f => {
+                    let last = self.text.pop().map(String::from);
+                    echo.push_str(&rubbed_out(last.as_deref().unwrap_or_default()));
+                }
+                0x15 => echo.push_str(&rubbed_out(&std::mem::take(&mut self.text))),
+                0x00..=0x1f if *byte != b'\t' => {}
+                byte => self.grow(*byte, &mut echo),
+            }
+        }
+        (echo, None)
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    fn grow(&mut self, byte: u8, echo: &mut String) {
+        if self.text.len() >= LONGEST_BYTES {
+            return;
+        }
+        self.begun.push(byte);
+        match std::str::from_utf8(&self.begun) {
+            Ok(text) => {
+                echo.push_str(&escape_line(text));
+                self.text.push_str(text);
+                self.begun.clear();
+            }
+            Err(error) if error.error_len().is_some() => self.begun.clear(),
+            // More of the character is to come.
+            Err(_) => {}
+        }
+    }
+}
+
+fn rubbed_out(text: &str) -> String {
+    "\u{8} \u{8}".repeat(console::measure_text_width(&escape_line(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ended, LineOfKeys};
+
+    #[test]
+    fn keys_make_a_line_and_leave_it() {
+        for (pressed, text, echo, ended) in [
+            (vec!["ab", "\r"], "ab", "ab\r\n", Some(Ended::Line)),
+            (vec!["gr", "\u{f6}", "\n"], "gr\u{f6}", "gr\u{f6}\r\n", Some(Ended::Line)),
+            (vec!["ab\u{7f}c\r"], "ac", "ab\u{8} \u{8}c\r\n", Some(Ended::Line)),
+            (vec!["\u{7f}a\r"], "a", "a\r\n", Some(Ended::Line)),
+            (vec!["ab\u{15}c\r"], "c", "ab\u{8} \u{8}\u{8} \u{8}c\r\n", Some(Ended::Line)),
+            (vec!["\u{1b}[A", "a", "\r"], "a", "a\r\n", Some(Ended::Line)),
+            (vec!["a", "\u{1b}"], "a", "a", Some(Ended::Left)),
+            (vec!["a\u{3}"], "a", "a\r\n", Some(Ended::Left)),
+            (vec!["\u{4}"], "", "\r\n", Some(Ended::Left)),
+            (vec!["one\rtwo\r"], "one", "one\r\n", Some(Ended::Line)),
+            (vec!["a\u{1}\u{202e}"], "a\u{202e}", "a<U+202E>", None),
+        ] {
+            let mut line = LineOfKeys::default();
+            let mut got = (String::new(), None);
+            for key in &pressed {
+                let (echo, ended) = line.press(key.as_bytes());
+                got.0.push_str(&echo);
+                got.1 = ended;
+            }
+            assert_eq!(got, (echo.to_owned(), ended), "{pressed:?}");
+            assert_eq!(line.into_text(), text, "{pressed:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_may_come_in_parts() {
+        let mut line = LineOfKeys::default();
+        let shown: String = "€".bytes().map(|byte| line.press(&[byte]).0).collect();
+        assert_eq!((shown.as_str(), line.into_text().as_str()), ("€", "€"));
+    }
+}

@@ -1,0 +1,67 @@
+//! What a server asks of the person, and who puts it to them.
+
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use crate::review::form::Form;
+use crate::review::url_ask::UrlAsk;
+
+/// What a server asks of the person. All texts are the server's own: escape them to show them.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The server that asks.
+    pub server: String,
+    /// The tool, resource or prompt whose call needs it, where that is known.
+    pub tool: Option<String>,
+    /// The number of that call.
+    pub call: Option<String>,
+    /// What the server says about it.
+    pub message: String,
+    /// What it asks for.
+    pub kind: AskKind,
+}
+
+/// What a server asks for.
+#[derive(Clone, Debug)]
+pub enum AskKind {
+    /// To fill in a form.
+    Form(Form),
+    /// To visit an address.
+    Url(UrlAsk),
+}
+
+/// What the person said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// Yes; with what was filled in, if there was a form.
+    Accept(Option<Map<String, Value>>),
+    /// No.
+    Decline,
+    /// Neither yes nor no.
+    Cancel,
+}
+
+/// A reply on its way.
+pub type Replying<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+
+/// Puts to a person what servers ask.
+pub trait Asker: Send + Sync {
+    /// Asks, and waits for the reply. Whoever no longer wants it drops the future.
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a>;
+
+    /// Tells the person that `server` asked for something, and why it was turned down unasked.
+    fn turned_down(&self, server: &str, why: &str) {
+        let _ = (server, why);
+    }
+}
+
+/// Nobody can be asked, so everything is declined.
+#[derive(Clone, Copy, Debug)]
+pub struct NobodyToAsk;
+
+impl Asker for NobodyToAsk {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+        Box::pin(async { Reply::Decline })
+    }
+}

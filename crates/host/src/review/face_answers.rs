@@ -1,0 +1,198 @@
+//! Answers what servers ask: forms and addresses by asking the person, roots from the settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use switchboard_wire::{Json, RpcError};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::builtin::file_uri;
+use crate::catalog::shown_text;
+use crate::connect::{Answering, Answers, Asking};
+use crate::review::ask::{Ask, AskKind, Asker, Reply};
+use crate::review::bad_ask::BadAsk;
+use crate::review::form::Form;
+use crate::review::secrets::{secret_asked_in, secret_of};
+use crate::review::url_ask::UrlAsk;
+
+/// How long a person may take, and how long others wait for their turn.
+const LIMIT: Duration = Duration::from_secs(5 * 60);
+/// The longest message that is shown, in characters.
+const LONGEST_MESSAGE: usize = 4_000;
+
+/// Answers what servers ask, with the help of the person at a face.
+pub struct FaceAnswers {
+    asker: Arc<dyn Asker>,
+    roots: Vec<PathBuf>,
+    limit: Duration,
+    /// One person reads one question at a time.
+    turn: Semaphore,
+}
+
+impl FaceAnswers {
+    /// Asks through `asker`, and tells servers of these folders. Without any, servers are told
+    /// that there are none to ask for: some give up the folders they were started with otherwise.
+    #[must_use]
+    pub fn new(asker: Arc<dyn Asker>, roots: Vec<PathBuf>) -> Self {
+        Self { asker, roots, limit: LIMIT, turn: Semaphore::new(1) }
+    }
+
+    /// The same with another limit on how long a person may take.
+    #[must_use]
+    pub const fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    async fn elicit(&self, asking: Asking<'_>) -> Result<String, RpcError> {
+        match ask_of(asking) {
+            Ok(ask) => {
+                let reply = self.put(&ask).await;
+                Ok(self.result(&ask, reply).to_string())
+            }
+            Err(BadAsk::Malformed(why)) => {
+                self.asker.turned_down(asking.server, &why);
+                Err(RpcError::new(RpcError::INVALID_PARAMS, why))
+            }
+            // A well-formed question gets a well-formed no, which servers know how to take.
+            Err(BadAsk::Unsafe(why)) => {
+                self.asker.turned_down(asking.server, &why);
+                Ok(json!({"action": "decline"}).to_string())
+            }
+        }
+    }
+
+    async fn put(&self, ask: &Ask) -> Reply {
+        let Ok(Ok(_turn)) = timeout(self.limit, self.turn.acquire()).await else {
+            return Reply::Cancel;
+        };
+        timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(Reply::Cancel)
+    }
+
+    /// The reply as the protocol spells it; what does not fit the form does not leave.
+    fn result(&self, ask: &Ask, reply: Reply) -> Value {
+        let content = match (reply, &ask.kind) {
+            (Reply::Decline, _) => return json!({"action": "decline"}),
+            (Reply::Cancel, _) => return json!({"action": "cancel"}),
+            (Reply::Accept(_), AskKind::Url(_)) => return json!({"action": "accept"}),
+            (Reply::Accept(content), AskKind::Form(form)) => {
+                let content: Map<String, Value> = content.unwrap_or_default();
+                form.check(&content).map(|()| content)
+            }
+        };
+        match content {
+            Ok(content) => json!({"action": "accept", "content": content}),
+            Err(problems) => {
+                let first = problems.first().map(ToString::to_string).unwrap_or_default();
+                let why = format!("what was filled in does not fit the form: {first}");
+                self.asker.turned_down(&ask.server, &why);
+                json!({"action": "cancel"})
+            }
+        }
+    }
+
+    fn roots(&self) -> String {
+        let root = |folder: &PathBuf| {
+            let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+            json!({"uri": file_uri(folder), "name": name})
+        };
+        json!({"roots": self.roots.iter().map(root).collect::<Vec<_>>()}).to_string()
+    }
+}
+
+impl Answers for FaceAnswers {
+    fn capabilities(&self) -> String {
+        let mut capabilities = json!({"elicitation": {"form": {}, "url": {}}});
+        if !self.roots.is_empty()
+            && let Some(members) = capabilities.as_object_mut()
+        {
+            members.insert("roots".to_owned(), json!({}));
+        }
+        capabilities.to_string()
+    }
+
+    fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+        Box::pin(async move {
+            match asking.method {
+                "elicitation/create" => self.elicit(asking).await,
+                "roots/list" if !self.roots.is_empty() => Ok(self.roots()),
+                "ping" => Ok("{}".to_owned()),
+                // What was not declared is not answered, whoever asks.
+                method => {
+                    let method = shown_text(method, 80);
+                    let why = format!("this client does not answer `{method}`");
+                    Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
+                }
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for FaceAnswers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaceAnswers").field("roots", &self.roots).finish_non_exhaustive()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Elicitation<'a> {
+    mode: Option<String>,
+    message: Option<String>,
+    #[serde(borrow)]
+    requested_schema: Option<&'a RawValue>,
+    url: Option<String>,
+}
+
+/// What is asked, if somebody may be asked.
+fn ask_of(asking: Asking<'_>) -> Result<Ask, BadAsk> {
+    let params = asking.params.map(Json::read::<Elicitation<'_>>);
+    let params = params.ok_or_else(|| BadAsk::malformed("the question has no parameters"))?;
+    let params = params
+        .map_err(|error| BadAsk::malformed(format!("the question cannot be read: {error}")))?;
+    let message = params.message.unwrap_or_default();
+    let kind = match params.mode.as_deref() {
+        None | Some("form") => {
+            let schema = params.requested_schema;
+            let schema = schema.ok_or_else(|| BadAsk::malformed("the question has no form"))?;
+            AskKind::Form(safe_form(schema, &message)?)
+        }
+        Some("url") => {
+            let url = params.url.ok_or_else(|| BadAsk::malformed("the question has no `url`"))?;
+            AskKind::Url(UrlAsk::parse(&url)?)
+        }
+        Some(mode) => {
+            let why = format!("questions of the mode `{}` are not known", shown_text(mode, 40));
+            return Err(BadAsk::malformed(why));
+        }
+    };
+    Ok(Ask {
+        server: asking.server.to_owned(),
+        tool: asking.target.map(str::to_owned),
+        call: asking.call.map(|call| call.to_string()),
+        message: message.chars().take(LONGEST_MESSAGE).collect(),
+        kind,
+    })
+}
+
+fn safe_form(schema: &RawValue, message: &str) -> Result<Form, BadAsk> {
+    let form = Form::parse(schema)?;
+    let secret = form.fields.iter().find_map(secret_of).or_else(|| secret_asked_in(message));
+    match secret {
+        Some(secret) => {
+            let secret = shown_text(&secret, 40);
+            let why = format!("it asks for a secret (`{secret}`) in a form, which no server may");
+            Err(BadAsk::unsafe_to_answer(why))
+        }
+        None => Ok(form),
+    }
+}
+
+#[cfg(test)]
+#[path = "face_answers_tests.rs"]
+mod tests;

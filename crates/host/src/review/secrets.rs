@@ -1,0 +1,170 @@
+//! Knows a form that asks for what must not be typed into forms: passwords, keys, codes, cards.
+//!
+//! It reads words, so it can be deceived by whoever wants to; it stops the honest mistake and the
+//! plain attempt. What it lets through is still shown to a person with the name of the server.
+
+use crate::review::form::{Field, FieldKind};
+use crate::review::secret_words::{ABOUT, ALONE, AMBIGUOUS, GIVING, NOT, PHRASES};
+
+/// What a field asks for that must not be typed there, in the words that tell.
+pub(super) fn secret_of(field: &Field) -> Option<String> {
+    match field.kind {
+        FieldKind::Text { .. } | FieldKind::Number { .. } => {}
+        // What is only chosen gives nothing away.
+        FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices { .. } => return None,
+    }
+    let named = [Some(&field.name), field.title.as_ref()].into_iter().flatten();
+    let named = named.flat_map(|text| sentences(text));
+    let described = field.description.iter().flat_map(|text| sentences(text));
+    let mut found = named.filter_map(|words| secrets_in(&words).into_iter().next());
+    let mut described = described.filter_map(|words| {
+        let mut all = secrets_in(&words).into_iter();
+        // "Do not enter your password" asks for none.
+        all.find(|secret| request_before(&words, secret.at) != Request::Negated)
+    });
+    found.next().or_else(|| described.next()).map(|secret| secret.words)
+}
+
+/// What a message asks for that must not be typed into a form.
+pub(super) fn secret_asked_in(message: &str) -> Option<String> {
+    let asked = |words: Vec<String>| {
+        let mut all = secrets_in(&words).into_iter();
+        // A message may speak of passwords without asking for one.
+        all.find(|secret| request_before(&words, secret.at) == Request::Plain)
+    };
+    sentences(message).into_iter().find_map(asked).map(|secret| secret.words)
+}
+
+struct Secret {
+    at: usize,
+    words: String,
+}
+
+fn secrets_in(words: &[String]) -> Vec<Secret> {
+    let mut found = Vec::new();
+    for at in 0..words.len() {
+        let rest = words.get(at..).unwrap_or_default();
+        let Some(length) = length_of_secret(words, at, rest) else { continue };
+        let is_about = rest.get(length).is_some_and(|next| ABOUT.contains(&next.as_str()));
+        if !is_about {
+            let words = rest.get(..length).unwrap_or_default().join(" ");
+            found.push(Secret { at, words });
+        }
+    }
+    found
+}
+
+/// How many words from here on mean something secret.
+fn length_of_secret(words: &[String], at: usize, rest: &[String]) -> Option<usize> {
+    let is_phrase = |phrase: &&&[&str]| {
+        rest.len() >= phrase.len() && rest.iter().zip(**phrase).all(|(word, part)| word == part)
+    };
+    if let Some(phrase) = PHRASES.iter().find(is_phrase) {
+        return Some(phrase.len());
+    }
+    let word = rest.first()?.as_str();
+    // Some scripts put no spaces between words.
+    let is_alone = |known: &&&str| word == **known || !known.is_ascii() && word.contains(**known);
+    if ALONE.iter().any(|known| is_alone(&known)) {
+        return Some(1);
+    }
+    let ambiguous = AMBIGUOUS.iter().find(|ambiguous| ambiguous.word == word)?;
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
+    let is_among = |word: Option<&String>, list: &[&str]| {
+        word.is_some_and(|word| list.contains(&word.as_str()))
+    };
+    let harmless = is_among(before, ambiguous.harmless_before)
+        || is_among(rest.get(1), ambiguous.harmless_after);
+    (!harmless).then_some(1)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Request {
+    /// Nobody is asked to give anything.
+    None,
+    /// Somebody is asked to give it.
+    Plain,
+    /// Somebody is asked not to give it.
+    Negated,
+}
+
+/// Whether the nearest word of giving before this place asks for it.
+fn request_before(words: &[String], at: usize) -> Request {
+    let before = words.get(..at).unwrap_or_default();
+    let giving = before.iter().rposition(|word| GIVING.contains(&word.as_str()));
+    let Some(giving) = giving else { return Request::None };
+    let near = before.get(giving.saturating_sub(2)..giving).unwrap_or_default();
+    match near.iter().any(|word| NOT.contains(&word.as_str())) {
+        true => Request::Negated,
+        false => Request::Plain,
+    }
+}
+
+/// The words of each sentence, in lower case, with look-alikes and hidden characters undone.
+fn sentences(text: &str) -> Vec<Vec<String>> {
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '\n' | '。');
+    text.split(is_end).map(words).filter(|words| !words.is_empty()).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    let mut characters = text.chars().filter(|c| !is_invisible(*c)).peekable();
+    while let Some(c) = characters.next() {
+        let next_is_lower = characters.peek().is_some_and(|next| next.is_lowercase());
+        // Both `apiKey` and `APIKey` are two words.
+        let begins =
+            c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_lower);
+        if !c.is_alphanumeric() || begins {
+            push(&mut all, &mut word);
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    push(&mut all, &mut word);
+    all
+}
+
+fn push(all: &mut Vec<String>, word: &mut String) {
+    let word = std::mem::take(word);
+    if word.is_empty() {
+        return;
+    }
+    let has_latin = word.chars().any(|c| c.is_ascii_lowercase());
+    all.push(if has_latin { word.chars().map(plain).collect() } else { word });
+}
+
+/// The Latin letter that a character is made to look like.
+const fn plain(c: char) -> char {
+    match c {
+        'а' | 'ɑ' | 'α' | 'ａ' | '4' => 'a',
+        'е' | 'ｅ' | '3' => 'e',
+        'о' | 'ο' | 'ｏ' | '0' => 'o',
+        'р' | 'ρ' | 'ｐ' => 'p',
+        'с' | 'ｃ' => 'c',
+        'ѕ' | 'ｓ' | '5' => 's',
+        'і' | 'ι' | 'ｉ' => 'i',
+        'к' | 'κ' | 'ｋ' => 'k',
+        'у' | 'ｙ' => 'y',
+        'ԁ' | 'ｄ' => 'd',
+        'ｗ' | 'ѡ' => 'w',
+        'ｒ' => 'r',
+        'ｔ' | 'т' => 't',
+        'ｎ' | 'п' => 'n',
+        _ => c,
+    }
+}
+
+/// Characters that take no room, so that a word can be broken without being seen to be.
+const fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

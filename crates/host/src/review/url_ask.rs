@@ -1,0 +1,215 @@
+//! An address that a server wants visited: what it leads to, and what to beware of.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::review::bad_ask::BadAsk;
+
+/// The longest address that is taken, in bytes.
+const LONGEST: usize = 8_192;
+
+/// Endings of two labels below which names belong to different people. A short list of common
+/// ones, not the public list of all: an ending that is missing here makes the domain look shorter.
+const SHARED_ENDINGS: &[&str] = &[
+    "ac.uk",
+    "co.uk",
+    "gov.uk",
+    "org.uk",
+    "com.au",
+    "net.au",
+    "org.au",
+    "co.nz",
+    "co.jp",
+    "ne.jp",
+    "or.jp",
+    "co.kr",
+    "co.in",
+    "com.br",
+    "com.mx",
+    "com.ar",
+    "com.cn",
+    "com.tw",
+    "com.hk",
+    "com.sg",
+    "com.tr",
+    "co.za",
+    "co.il",
+    "github.io",
+    "gitlab.io",
+    "pages.dev",
+    "workers.dev",
+    "vercel.app",
+    "netlify.app",
+    "herokuapp.com",
+    "web.app",
+    "firebaseapp.com",
+    "blogspot.com",
+    "fly.dev",
+    "ngrok.io",
+    "onrender.com",
+    "azurewebsites.net",
+    "amazonaws.com",
+    "cloudfront.net",
+    "r2.dev",
+];
+
+/// Endings that make the front of a name look like a name of its own.
+const FAMILIAR: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
+
+/// An address that a server wants visited. Nothing here ever goes there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlAsk {
+    /// The whole address, as it came.
+    pub url: String,
+    /// The host's name or number.
+    pub host: String,
+    /// The part of the name that somebody has registered: the last two labels, or three below
+    /// some well-known endings. A rule of thumb.
+    pub domain: String,
+    /// What to beware of, in sentences.
+    pub warnings: Vec<String>,
+}
+
+impl UrlAsk {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// When nobody should go there: it is not HTTPS (or HTTP on this machine), or it pretends.
+    pub fn parse(url: &str) -> Result<Self, BadAsk> {
+        let refused = |why: &str| BadAsk::unsafe_to_answer(format!("its address {why}"));
+        if url.len() > LONGEST {
+            return Err(refused("is too long"));
+        }
+        if url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err(refused("contains spaces, control characters or backslashes"));
+        }
+        let (scheme, rest) =
+            url.split_once("://").ok_or_else(|| refused("is not a web address"))?;
+        let scheme = scheme.to_ascii_lowercase();
+        if scheme != "https" && scheme != "http" {
+            return Err(refused("is neither `https` nor `http`"));
+        }
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err(refused("contains a user name, which can make it look like another"));
+        }
+        if !rest.strip_prefix(authority).is_some_and(str::is_ascii) {
+            return Err(refused("contains characters that have to be percent-encoded"));
+        }
+        let host = host_of(authority).ok_or_else(|| refused("has no valid host"))?;
+        let host = host.trim_end_matches('.').to_lowercase();
+        let place = Place::of(&host).ok_or_else(|| refused("has no valid host"))?;
+        if scheme == "http" && place != Place::Here {
+            return Err(refused("is not protected: only `https` is opened"));
+        }
+        let domain = match place {
+            Place::Name => registrable(&host),
+            Place::Here | Place::Number => host.clone(),
+        };
+        let warnings = warnings(&host, &domain, place);
+        Ok(Self { url: url.to_owned(), host, domain, warnings })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// This machine.
+    Here,
+    /// An address in numbers.
+    Number,
+    /// A name.
+    Name,
+}
+
+impl Place {
+    fn of(host: &str) -> Option<Self> {
+        let place = |is_here: bool| if is_here { Self::Here } else { Self::Number };
+        if host == "localhost" || host.ends_with(".localhost") {
+            return Some(Self::Here);
+        }
+        if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            let address: Ipv6Addr = inner.parse().ok()?;
+            return Some(place(address.is_loopback()));
+        }
+        if let Ok(address) = host.parse::<Ipv4Addr>() {
+            return Some(place(address.is_loopback()));
+        }
+        let last = host.rsplit('.').next().unwrap_or_default();
+        // Browsers read what ends in a number as an address, in notations that nobody recognizes.
+        let is_number = last.starts_with(|c: char| c.is_ascii_digit());
+        let is_label = |label: &str| {
+            let fits = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+            !label.is_empty() && label.chars().all(fits)
+        };
+        (!is_number && host.split('.').all(is_label)).then_some(Self::Name)
+    }
+}
+
+/// The host, without the port.
+fn host_of(authority: &str) -> Option<&str> {
+    let (host, port) = match authority.rfind(']') {
+        Some(end) => authority.split_at_checked(end + 1)?,
+        None => authority.split_at_checked(authority.find(':').unwrap_or(authority.len()))?,
+    };
+    let port_fits = match port.strip_prefix(':') {
+        Some(digits) => digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u16>().is_ok(),
+        None => port.is_empty(),
+    };
+    (port_fits && !host.is_empty()).then_some(host)
+}
+
+fn registrable(host: &str) -> String {
+    let is_shared = |ending: &&&str| host == **ending || host.ends_with(&format!(".{ending}"));
+    let labels = if SHARED_ENDINGS.iter().any(|ending| is_shared(&ending)) { 3 } else { 2 };
+    let mut parts: Vec<&str> = host.rsplit('.').take(labels).collect();
+    parts.reverse();
+    parts.join(".")
+}
+
+fn warnings(host: &str, domain: &str, place: Place) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match place {
+        Place::Here => warnings.push("it leads to a program on this machine".to_owned()),
+        Place::Number => warnings.push("it leads to a number instead of a name".to_owned()),
+        Place::Name => {}
+    }
+    let labels = || host.split('.');
+    if labels().any(|label| label.starts_with("xn--")) {
+        let words = "the name is written in punycode, so it may be shown as another one";
+        warnings.push(words.to_owned());
+    }
+    if labels().any(mixes_scripts) {
+        warnings.push("the name mixes letters of different scripts, as forgeries do".to_owned());
+    } else if !host.is_ascii() {
+        let words = "the name has letters that can look like those of another name";
+        warnings.push(words.to_owned());
+    }
+    if let Some(look_alike) = familiar_front(host, domain) {
+        warnings.push(format!("it begins like {look_alike}, but belongs to {domain}"));
+    }
+    warnings
+}
+
+/// A well-known kind of name at the front of one that belongs to somebody else.
+fn familiar_front<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
+    let front = host.strip_suffix(domain)?.strip_suffix('.')?;
+    let (name, ending) = front.rsplit_once('.')?;
+    let is_familiar = |label: &str| FAMILIAR.contains(&label);
+    match is_familiar(ending) {
+        true => Some(front),
+        false => {
+            let end = name.rfind('.').filter(|_| name.rsplit('.').next().is_some_and(is_familiar));
+            end.map(|_| name)
+        }
+    }
+}
+
+/// Whether a label has Latin letters beside those of another alphabet.
+fn mixes_scripts(label: &str) -> bool {
+    let is_latin = |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}');
+    let other = label.chars().any(|c| c.is_alphabetic() && !is_latin(c));
+    other && label.chars().any(is_latin)
+}
+
+#[cfg(test)]
+#[path = "url_ask_tests.rs"]
+mod tests;
