@@ -247,6 +247,9 @@ impl Interactive<'_> {
                     }
                     self.show.pause();
                     typed.pause();
+                    if self.opened.config.settings.chat.notify {
+                        self.context.printer.ring();
+                    }
                     let put = tokio::select! {
                         put = ask::put(waiting) => put,
                         () = self.context.interrupts.token().cancelled() => continue,

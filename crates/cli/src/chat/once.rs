@@ -73,6 +73,9 @@ async fn follow(
                     continue;
                 }
                 show.pause();
+                if opened.config.settings.chat.notify {
+                    context.printer.ring();
+                }
                 let put = tokio::select! {
                     put = ask::put(waiting) => put,
                     () = context.interrupts.token().cancelled() => continue,

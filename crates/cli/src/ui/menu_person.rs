@@ -49,7 +49,21 @@ impl AtTerminal {
         None
     }
 
-    fn choose_by_key(&mut self, entries: &[Entry], mut chosen: Entry) -> Option<Entry> {
+    /// Keys come one by one, Ctrl-C too, before the menu is there: none is lost, and none that was
+    /// pressed earlier counts.
+    fn choose_by_key(&mut self, entries: &[Entry], chosen: Entry) -> Option<Entry> {
+        #[cfg(unix)]
+        let raw = crate::ui::raw::Raw::default();
+        #[cfg(unix)]
+        raw.enter();
+        terminal::forget_keys();
+        let answer = self.read_keys(entries, chosen);
+        #[cfg(unix)]
+        raw.restore();
+        answer
+    }
+
+    fn read_keys(&mut self, entries: &[Entry], mut chosen: Entry) -> Option<Entry> {
         loop {
             let lines = menu(entries, chosen, usize::from(self.term.size().1));
             for line in &lines {

@@ -95,6 +95,13 @@ impl Printer {
         write!(out, "{question}").and_then(|()| out.flush()).ok();
     }
 
+    /// Rings for somebody who looks elsewhere.
+    pub(crate) fn ring(&self) {
+        if self.is_lively() {
+            self.ask("\u{7}");
+        }
+    }
+
     /// Warns the person, with a next step if there is one.
     pub(crate) fn warn(&self, text: &str, hint: Option<&str>) {
         if self.quiet {

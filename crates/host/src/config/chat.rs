@@ -14,6 +14,7 @@ const KEYS: &[&str] = &[
     "mistakeLimit",
     "unaskedLimit",
     "resultChars",
+    "notify",
 ];
 
 /// How conversations go.
@@ -35,8 +36,10 @@ pub struct ChatSettings {
     pub mistake_limit: usize,
     /// After so many calls in a row that nobody was asked about, a person is asked.
     pub unasked_limit: usize,
-    /// The longest result that a model is given whole, in characters.
+    /// The longest result that a model is given whole, in bytes.
     pub result_chars: usize,
+    /// Whether the terminal rings when a person is asked.
+    pub notify: bool,
 }
 
 /// How much of MCP a model is told about.
@@ -75,6 +78,7 @@ impl Default for ChatSettings {
             mistake_limit: 3,
             unasked_limit: 20,
             result_chars: 40_000,
+            notify: false,
         }
     }
 }
@@ -115,6 +119,7 @@ pub(super) fn read(
             "mistakeLimit" => chat.mistake_limit = reader.count(node, &key, 1..=100)?,
             "unaskedLimit" => chat.unasked_limit = reader.count(node, &key, 1..=10_000)?,
             "resultChars" => chat.result_chars = reader.count(node, &key, 500..=10_000_000)?,
+            "notify" => chat.notify = reader.flag(node, &key)?,
             _ => {}
         }
     }

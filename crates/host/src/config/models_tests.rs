@@ -103,3 +103,36 @@ fn a_name_with_a_colon_stands_for_a_profile_without_a_file() {
         assert_eq!(ModelProfile::from_spec(wrong), None, "{wrong}");
     }
 }
+
+#[test]
+fn settings_of_conversations_are_read_and_their_mistakes_named() {
+    let config = loaded(
+        r#"{"settings": {"chat": {"model": "fast", "mcp": "server-use-only", "calls": "parallel",
+            "promptTokens": 4000, "maxSteps": 7, "mistakeLimit": 2, "unaskedLimit": 3,
+            "resultChars": 900, "notify": true, "instructions": "Be brief."}}}"#,
+    );
+    assert_eq!(config.problems, []);
+    let expected = crate::config::ChatSettings {
+        model: Some("fast".to_owned()),
+        instructions: Some("Be brief.".to_owned()),
+        mcp: crate::config::McpMode::UseOnly,
+        prompt_tokens: Some(4_000),
+        calls: crate::config::CallsPerMessage::Parallel,
+        max_steps: 7,
+        mistake_limit: 2,
+        unasked_limit: 3,
+        result_chars: 900,
+        notify: true,
+    };
+    assert_eq!(config.settings.chat, expected);
+    let wrong = loaded(r#"{"settings": {"chat": {"maxSteps": 0, "resultChar": 5}}}"#);
+    let problems: Vec<String> =
+        wrong.problems.iter().map(|problem| problem.message.to_string()).collect();
+    assert_eq!(
+        problems,
+        [
+            "`resultChar` is not known",
+            "`settings.chat.maxSteps` must be a whole number from 1 to 10000, not 0",
+        ]
+    );
+}
