@@ -153,8 +153,9 @@ async fn f36_the_progress_of_one_call_gives_no_time_to_another() {
     let (progress, _reports) = mpsc::channel(64);
     let attention = Attention { progress: Some(progress), ..Attention::default() };
     let lively = async {
-        eventually("the other call is under way", SECOND, async || play.peer().in_flight() > 0)
-            .await;
+        // In the server's hands: what comes first there is what hangs.
+        let arrived = async || play.received("tools/call") > 0;
+        eventually("the other call has arrived", SECOND, arrived).await;
         play.call_with("slow", &json!({"ms": 2_500, "steps": 10}), &attention).await
     };
     let (hung, lively) = tokio::join!(play.write("hangs"), lively);
