@@ -138,10 +138,11 @@ impl Passage<'_> {
             result_limit_bytes: host.config().load().settings.result_limit_bytes,
         };
         let arguments = permitted.call().arguments().bytes();
-        let edited = (arguments != written.bytes()).then(|| arguments.clone());
-        if let Some(edited) = &edited {
-            self.edited.get_or_init(|| edited.clone());
+        if arguments != written.bytes() {
+            self.edited.get_or_init(|| arguments.clone());
         }
+        // For the stand-in as well: its arguments are no longer those that were proposed.
+        let edited = self.edited.get().cloned();
         let server = &permitted.call().target().server;
         let intended = Intended { open, server, fallback, edited };
         let outcome = execute::run(&permitted, &reach, &intended).await;

@@ -119,6 +119,11 @@ impl Refusal {
         }
     }
 
+    /// What the first of these codes means that the vendor gave.
+    pub(crate) fn meaning_by_code(&self, known: &[(&str, Meaning)]) -> Option<Meaning> {
+        known.iter().find(|(code, _)| self.has_code(code)).map(|(_, meaning)| *meaning)
+    }
+
     /// The error in a value, in any of the shapes that vendors use.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         // Google wraps the whole in a list where it streams.

@@ -23,7 +23,7 @@ fn find() -> PathBuf {
     let profile = profile_directory();
     let binary = profile.join(format!("switchboard-testkit{}", std::env::consts::EXE_SUFFIX));
     if !is_fresh(&binary) {
-        build(&profile);
+        build("switchboard-testkit", &profile);
     }
     assert!(binary.is_file(), "no fixture binary at `{}` after building it", binary.display());
     binary
@@ -60,11 +60,16 @@ fn newest(directory: &Path) -> Option<SystemTime> {
         .max()
 }
 
-fn build(profile: &Path) {
+/// Builds the programs of a package of this workspace, in the profile that a test runs in.
+///
+/// # Panics
+///
+/// Stops the test when they cannot be built.
+pub fn build(package: &str, profile: &Path) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.args(["build", "--quiet", "--package", "switchboard-testkit", "--bins"]);
+    command.args(["build", "--quiet", "--package", package, "--bins"]);
     match profile.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => {}
         Some(name) => {
@@ -75,5 +80,5 @@ fn build(profile: &Path) {
         command.arg("--target-dir").arg(target);
     }
     let status = command.status().expect("cargo can be started");
-    assert!(status.success(), "building `switchboard-testkit` ended with {status}");
+    assert!(status.success(), "building `{package}` ended with {status}");
 }

@@ -14,7 +14,7 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 
-pub use binary::binary;
+pub use binary::{binary, build};
 pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};

@@ -116,6 +116,8 @@ async fn delete(
     yes: bool,
 ) -> Result<(), CliError> {
     let found = sessions.find(word).await?;
+    // Nobody's conversation is taken away while it is held.
+    let _held = sessions.hold(&found.id)?;
     if !yes {
         if !std::io::stdin().is_terminal() {
             return Err(CliError::usage("deleting needs a person's yes").with_hint("add --yes"));

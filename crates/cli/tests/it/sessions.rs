@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::running::{PATIENCE, Ran, Running};
+use crate::running::{PATIENCE, Ran, Running, poll};
 use crate::scripted::{configure, last_session, scripted, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 
@@ -268,6 +268,21 @@ fn conversations_at_the_same_time_are_kept_apart() {
         ids(&switchboard).iter().flat_map(|id| said(&switchboard, id)).collect();
     kept.sort();
     assert_eq!(kept, questions);
+}
+
+#[test]
+fn a_conversation_that_is_open_is_not_deleted() {
+    let slow =
+        json!([{"text": "One piece after the other, and the next.", "chunk": 4, "delayMs": 400}]);
+    let switchboard = scripted(&json!({}), &slow);
+    let running = switchboard.start(&["run", "Hello"]);
+    let open = poll(PATIENCE, || ids(&switchboard).pop()).expect("the conversation is kept");
+    let refused = switchboard.run(&["sessions", "delete", &open, "--yes"]).expect(2);
+    assert!(refused.stderr.contains("is open elsewhere"), "{refused:?}");
+    running.finish_within(PATIENCE).expect(0);
+    assert_eq!(said(&switchboard, &open), ["Hello"]);
+    switchboard.run(&["sessions", "delete", &open, "--yes"]).expect(0);
+    assert_eq!(ids(&switchboard), Vec::<String>::new());
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Finds the program that keeps servers, `switchboard`, beside the running test; builds it if stale.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
@@ -17,7 +16,7 @@ fn find() -> PathBuf {
     let profile = running.ancestors().nth(2).expect("a test lies in a profile's `deps`");
     let program = profile.join(format!("switchboard{}", std::env::consts::EXE_SUFFIX));
     if !is_fresh(&program) {
-        build(profile);
+        switchboard_testkit::build("switchboard", profile);
     }
     assert!(program.is_file(), "no `{}` after building it", program.display());
     program
@@ -32,22 +31,4 @@ fn is_fresh(program: &Path) -> bool {
     let changed: Option<SystemTime> =
         sources.iter().filter_map(|source| modified(&host.join(source))).max();
     changed.is_none_or(|changed| changed <= built)
-}
-
-fn build(profile: &Path) {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.args(["build", "--quiet", "--package", "switchboard", "--bins"]);
-    match profile.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => {}
-        Some(name) => {
-            command.args(["--profile", name]);
-        }
-    }
-    if let Some(target) = profile.parent() {
-        command.arg("--target-dir").arg(target);
-    }
-    let status = command.status().expect("cargo can be started");
-    assert!(status.success(), "building `switchboard` ended with {status}");
 }

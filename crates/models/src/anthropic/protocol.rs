@@ -40,7 +40,7 @@ impl Protocol for Anthropic {
         if refusal.says(&["credit balance is too low"]) || refusal.has_code("billing_error") {
             return Some(Meaning::UsedUp);
         }
-        let by_code = [
+        refusal.meaning_by_code(&[
             ("authentication_error", Meaning::BadKey),
             ("permission_error", Meaning::BadKey),
             ("not_found_error", Meaning::UnknownModel),
@@ -49,8 +49,7 @@ impl Protocol for Anthropic {
             ("api_error", Meaning::Busy),
             ("timeout_error", Meaning::Busy),
             ("invalid_request_error", Meaning::BadRequest),
-        ];
-        by_code.into_iter().find(|(code, _)| refusal.has_code(code)).map(|(_, meaning)| meaning)
+        ])
     }
 
     fn checks(&self, access: &Access, model: &str) -> Checks {

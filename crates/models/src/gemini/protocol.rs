@@ -44,14 +44,13 @@ impl Protocol for Gemini {
         if refusal.codes.iter().any(|code| code.contains("perday")) {
             return Some(Meaning::UsedUp);
         }
-        let by_code = [
+        refusal.meaning_by_code(&[
             ("not_found", Meaning::UnknownModel),
             ("resource_exhausted", Meaning::Busy),
             ("unavailable", Meaning::Busy),
             ("internal", Meaning::Busy),
             ("deadline_exceeded", Meaning::Busy),
-        ];
-        by_code.into_iter().find(|(code, _)| refusal.has_code(code)).map(|(_, meaning)| meaning)
+        ])
     }
 
     fn checks(&self, access: &Access, model: &str) -> Checks {
