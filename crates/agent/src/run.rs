@@ -117,7 +117,11 @@ impl Runner {
 
     async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
         let (progress, mut reports) = mpsc::channel(64);
-        let attention = Attention { cancel: self.stop.clone(), progress: Some(progress) };
+        let attention = Attention {
+            cancel: self.stop.clone(),
+            progress: Some(progress),
+            ..Attention::default()
+        };
         let caller = Caller {
             face: self.parts.face,
             origin: Origin::Model,
@@ -170,6 +174,7 @@ impl Runner {
         let result = self.parts.host.ledger().result_of(full).await.ok().flatten();
         let outcome = match summary.outcome {
             Some(kind) => Outcome {
+                error: None,
                 kind,
                 reason: summary.reason.clone(),
                 message: full.message.clone(),

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+use crate::args_serve::Serve;
 
 /// The place where AI agents and MCP servers meet.
 #[derive(Debug, Parser)]
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     /// List and fetch prompts
     #[command(visible_alias = "prompt")]
     Prompts(Prompts),
+    /// Be one MCP server for any client, with all servers behind it
+    Serve(Serve),
     /// Talk with a model that uses the tools
     Chat(Chat),
     /// Have a model do one task, for scripts

@@ -1,1 +1,35 @@
-//! Face: all servers behind one MCP endpoint; still empty.
+//! Face: all servers behind one MCP endpoint, for clients of every revision.
+//!
+//! A client's request becomes one call along the host's line, on the catalog that the client was
+//! shown ([`Gateway`]). What a server asks in the middle of a call goes back to the client that made
+//! it: as a request where its revision has those, else as a result that asks for more, while the
+//! call waits. Payloads are passed on as the bytes they are.
+//!
+//! How messages travel is the business of [`http`] and of [`Gateway::serve_pipe`].
+
+mod access;
+mod answer;
+mod asked;
+mod calls;
+mod client;
+mod dispatch;
+mod envelope;
+mod gateway;
+pub mod http;
+mod listing;
+mod lists;
+mod members;
+mod notices;
+mod parked;
+mod random;
+mod relay;
+mod search;
+mod session;
+mod stdio;
+mod used;
+mod view;
+
+pub use access::Access;
+pub use gateway::{Gateway, Options, ToolMode};
+pub use listing::{Collision, NameMode};
+pub use view::View;

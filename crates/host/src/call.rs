@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::catalog::{Lease, ResolveError, ResolvedCall};
+use crate::connect::Answers;
 use crate::events::What;
 use crate::execute::{self, Announce, Reach};
 use crate::host::Host;
@@ -24,12 +25,14 @@ use crate::record::{Intent, NewCall, OpenCall, Record, VerdictWord};
 const MOST_EDITS: usize = 10;
 
 /// What a caller can do while a call runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Attention {
     /// Gives the call up.
     pub cancel: CancellationToken,
     /// Gets reports of progress, as the server sends them.
     pub progress: Option<mpsc::Sender<Json>>,
+    /// Answers what a server asks in the middle of this call, in place of the host's own.
+    pub answers: Option<Arc<dyn Answers>>,
 }
 
 impl Host {
@@ -131,7 +134,7 @@ impl Passage<'_> {
         host.tell_started(permitted.call(), open);
         let reach = Reach {
             fleet: host.fleet(),
-            answers: host.answers(),
+            answers: attention.answers.as_ref().unwrap_or(host.answers()),
             progress: attention.progress.clone(),
             tag: open.id().get().cast_unsigned(),
             start_limit: host.start_limit(),

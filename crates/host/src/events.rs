@@ -47,6 +47,13 @@ pub enum What {
         /// What it said.
         text: String,
     },
+    /// A resource that somebody wants to hear about has changed.
+    ResourceUpdated {
+        /// Which server.
+        server: String,
+        /// Its address there.
+        uri: String,
+    },
     /// A call is about to leave us.
     CallStarted {
         /// The call's id.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use switchboard_wire::RpcError;
 
 /// How a call ended, with everything a reader needs to understand it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Outcome {
     pub hint: Option<String>,
     /// The JSON text of the result, byte for byte as the server sent it.
     pub result: Option<Bytes>,
+    /// The error that the server answered with instead, for whoever passes it on. Not recorded.
+    pub error: Option<Box<RpcError>>,
 }
 
 /// The ten ways in which a call can end.
@@ -154,7 +157,7 @@ impl Outcome {
     /// An outcome that is only its word; the `with_` methods add the rest.
     #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {
-        Self { kind, reason: None, message: None, hint: None, result: None }
+        Self { kind, reason: None, message: None, hint: None, result: None, error: None }
     }
 
     /// The server answered with this result.
@@ -238,6 +241,13 @@ impl Outcome {
         self
     }
 
+    /// Adds the error that the server answered with.
+    #[must_use]
+    pub fn with_error(mut self, error: RpcError) -> Self {
+        self.error = Some(Box::new(error));
+        self
+    }
+
     /// Adds the JSON text of a result.
     #[must_use]
     pub fn with_result(mut self, result: Bytes) -> Self {
@@ -292,7 +302,8 @@ mod tests {
                 reason: Some("person".to_owned()),
                 message: Some("use the copy".to_owned()),
                 hint: None,
-                result: None
+                result: None,
+                error: None
             }
         );
     }

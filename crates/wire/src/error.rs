@@ -40,7 +40,7 @@ pub enum RequestError {
 }
 
 /// An error as JSON-RPC spells it.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct RpcError {
     /// The number that says what kind of error it is.

@@ -48,8 +48,11 @@ pub(crate) async fn run(
     if caller.origin != Origin::Person {
         bar.finish_and_clear();
     }
-    let attention =
-        Attention { cancel: context.interrupts.token().clone(), progress: Some(progress) };
+    let attention = Attention {
+        cancel: context.interrupts.token().clone(),
+        progress: Some(progress),
+        ..Attention::default()
+    };
     let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
     bar.finish_and_clear();
     outcome::show(context, &target, &record, save)

@@ -13,6 +13,7 @@ mod prompt;
 mod prompts;
 mod resources;
 mod run;
+mod serve;
 pub(crate) mod servers;
 mod sessions;
 pub(crate) mod tools;

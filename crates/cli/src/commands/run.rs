@@ -6,8 +6,8 @@ use crate::args::{
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, servers,
-    sessions, tools,
+    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, serve,
+    servers, sessions, tools,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -46,6 +46,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
                 prompts::get(context, &server, &prompt, &arguments).await
             }
         },
+        Command::Serve(serve) => serve::serve(context, serve).await,
         Command::Chat(chat) => interactive::chat(context, &chat).await,
         Command::Run(run) => once::run(context, run).await,
         Command::Demo(demo) => demo::demo(context, demo).await,

@@ -50,11 +50,13 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
         }
         RequestError::Rpc(error) if error.proves_not_run() => {
             Outcome::refused("rpc_error", format!("server `{server}` refused it: {error}"))
+                .with_error(error.clone())
         }
         RequestError::Rpc(error) => Outcome::failed(
             "rpc_error",
             format!("server `{server}` answered with an error: {error}"),
-        ),
+        )
+        .with_error(error.clone()),
         RequestError::Http { status, retry_after, .. } => {
             let said = format!("server `{server}` answered with {error}");
             match status {

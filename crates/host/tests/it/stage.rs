@@ -217,6 +217,7 @@ impl Play {
             StoredResult::Cut { .. } => record.outcome.result.clone().unwrap(),
         });
         let written = Outcome {
+            error: None,
             kind: full.summary.outcome.expect("a call that returned has an outcome"),
             reason: full.summary.reason.clone(),
             message: full.message.clone(),

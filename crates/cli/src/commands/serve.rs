@@ -1,0 +1,122 @@
+//! `switchboard serve`: one MCP server for any client.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_gateway::http::{self, Door};
+use switchboard_gateway::{Gateway, NameMode, Options, ToolMode};
+use switchboard_host::Host;
+use switchboard_host::policy::Pattern;
+use tokio::net::TcpListener;
+
+use crate::args_serve::{NameChoice, ReviewChoice, Serve, ToolChoice};
+use crate::context::{Context, People, Wanted};
+use crate::error::CliError;
+use crate::exit_code;
+
+/// How long calls may go on after we were asked to end.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// Serves until it is told to end.
+pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let only: Vec<_> =
+        serve.server.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
+    let only = (!only.is_empty()).then_some(only);
+    let allow = match serve.review {
+        ReviewChoice::Client => vec![Pattern::new("*")],
+        ReviewChoice::Ask => Vec::new(),
+    };
+    let listener = if serve.stdio { None } else { Some(listen(serve.listen).await?) };
+    let people = People::nobody(&context.printer);
+    let host = context.start_with(Wanted { only: only.clone(), people, allow })?;
+    let options = Options {
+        names: match serve.names {
+            NameChoice::Prefixed => NameMode::Prefixed,
+            NameChoice::Plain => NameMode::Plain,
+        },
+        tools: match serve.tools {
+            ToolChoice::Auto => ToolMode::Auto,
+            ToolChoice::All => ToolMode::All,
+            ToolChoice::Search => ToolMode::Search,
+        },
+        ..Options::default()
+    };
+    let gateway = Gateway::new(host.clone(), options);
+    if serve.names == NameChoice::Plain {
+        host.settled(only.as_deref()).await;
+        refuse_collisions(&gateway)?;
+    }
+    match listener {
+        None => over_pipe(context, &gateway).await,
+        Some(listener) => over_http(context, &gateway, listener, serve).await?,
+    }
+    gateway.stop();
+    host.stop().await;
+    Ok(exit_code::OK)
+}
+
+async fn over_pipe(context: &Context, gateway: &Gateway) {
+    let serving = gateway.serve_pipe(tokio::io::stdin(), tokio::io::stdout());
+    let stop = context.interrupts.token();
+    tokio::pin!(serving);
+    if stop.run_until_cancelled(&mut serving).await.is_none() {
+        gateway.stop();
+        // What runs has been told; it may end in order.
+        tokio::time::timeout(DRAIN, serving).await.ok();
+    }
+}
+
+async fn over_http(
+    context: &Context,
+    gateway: &Gateway,
+    listener: TcpListener,
+    serve: Serve,
+) -> Result<(), CliError> {
+    let address = listener.local_addr().map_err(|error| {
+        CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
+    })?;
+    announce(context, gateway.host(), address)?;
+    let door = Door { hosts: serve.allow_host, origins: serve.allow_origin, keys: None };
+    let stop = context.interrupts.token().clone();
+    let served = http::serve(gateway.clone(), door, listener, stop).await;
+    served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
+    if !address.ip().is_loopback() {
+        let message = format!("`{address}` can be reached from other machines");
+        return Err(CliError::usage(message).with_hint("listen on 127.0.0.1"));
+    }
+    TcpListener::bind(address).await.map_err(|error| {
+        CliError::new(exit_code::TROUBLE, format!("cannot listen on {address}: {error}"))
+            .with_hint("another program may be there: `--listen 127.0.0.1:0` takes a free port")
+    })
+}
+
+fn announce(context: &Context, host: &Host, address: SocketAddr) -> Result<(), CliError> {
+    let url = format!("http://{address}/mcp");
+    if context.shared.json {
+        let servers = host.fleet().load().servers.len();
+        return context.printer.json(&json!({"url": url, "servers": servers}));
+    }
+    context.printer.words(&format!(
+        "MCP endpoint  {url}\nconnect       claude mcp add --transport http switchboard {url}\nstop          Ctrl-C\n"
+    ))
+}
+
+fn refuse_collisions(gateway: &Gateway) -> Result<(), CliError> {
+    let collisions = gateway.collisions();
+    let Some(first) = collisions.first() else { return Ok(()) };
+    let all: Vec<String> = collisions
+        .iter()
+        .map(|one| format!("`{}` of `{}` and `{}`", one.name, one.kept, one.left_out))
+        .collect();
+    let message = format!("some names are used by two servers: {}", all.join(", "));
+    let hint = format!(
+        "leave `--names plain` away, or serve `{}` without `{}`",
+        first.kept, first.left_out
+    );
+    Err(CliError::new(exit_code::CONFIG, message).with_hint(hint))
+}

@@ -1,0 +1,25 @@
+//! Who may call, by what they can prove.
+
+use std::sync::Arc;
+
+use crate::view::View;
+
+/// Whoever is on this machine, while no token is asked for.
+pub(crate) const LOCAL: &str = "local";
+
+/// What somebody who may call is known as, and what they see.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The name of what they proved.
+    pub identity: Arc<str>,
+    /// What they see.
+    pub view: Arc<View>,
+}
+
+impl Access {
+    /// Anybody on this machine, who sees everything.
+    #[must_use]
+    pub fn local() -> Self {
+        Self { identity: LOCAL.into(), view: Arc::default() }
+    }
+}

@@ -1,0 +1,183 @@
+//! Results and errors as a client of either era reads them.
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use switchboard_host::{Outcome, OutcomeKind, Target, TargetKind};
+use switchboard_wire::{Era, Json, RpcError};
+
+use crate::members::with_front;
+
+/// How long a list may be kept by whoever asked: changes are announced to those who listen.
+const LIST_MS: u64 = 10_000;
+
+/// Whether a result may be kept, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cache {
+    /// It says nothing of that.
+    Silent,
+    /// The same for everybody.
+    Public,
+    /// Only by whoever asked.
+    Private,
+    /// Not at all.
+    Fresh,
+}
+
+/// A result as its text, for a client of `era`; what it says of itself already stays.
+pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
+    if era == Era::Legacy {
+        return result.to_owned();
+    }
+    let said = Said::of(result);
+    let mut members = Vec::new();
+    if !said.result_type {
+        members.push(r#""resultType":"complete""#.to_owned());
+    }
+    if let Some((milliseconds, scope)) = match cache {
+        Cache::Silent => None,
+        Cache::Public => Some((LIST_MS, "public")),
+        Cache::Private => Some((LIST_MS, "private")),
+        Cache::Fresh => Some((0, "private")),
+    } {
+        if !said.ttl {
+            members.push(format!(r#""ttlMs":{milliseconds}"#));
+        }
+        if !said.scope {
+            members.push(format!(r#""cacheScope":"{scope}""#));
+        }
+    }
+    if members.is_empty() {
+        return result.to_owned();
+    }
+    with_front(&members.join(","), result).unwrap_or_else(|| result.to_owned())
+}
+
+/// What a result says of itself.
+#[derive(Default)]
+struct Said {
+    result_type: bool,
+    ttl: bool,
+    scope: bool,
+}
+
+impl Said {
+    /// A look at the bytes saves decoding results that say nothing, which are most.
+    fn of(result: &str) -> Self {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Shape<'a> {
+            #[serde(borrow)]
+            result_type: Option<&'a RawValue>,
+            #[serde(borrow)]
+            ttl_ms: Option<&'a RawValue>,
+            #[serde(borrow)]
+            cache_scope: Option<&'a RawValue>,
+        }
+        let bytes = result.as_bytes();
+        let mentions = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
+        if !mentions("resultType") && !mentions("ttlMs") && !mentions("cacheScope") {
+            return Self::default();
+        }
+        serde_json::from_str::<Shape<'_>>(result).map_or_else(
+            |_| Self::default(),
+            |shape| Self {
+                result_type: shape.result_type.is_some(),
+                ttl: shape.ttl_ms.is_some(),
+                scope: shape.cache_scope.is_some(),
+            },
+        )
+    }
+}
+
+/// What a client gets for a call that ended.
+pub(crate) fn of_outcome(outcome: Outcome, target: &Target, era: Era) -> Result<String, RpcError> {
+    if let Some(error) = outcome.error {
+        return Err(of_server(*error, target, era));
+    }
+    let cache = if target.kind == TargetKind::Resource { Cache::Fresh } else { Cache::Silent };
+    match (outcome.kind, &outcome.result) {
+        (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
+            let text = std::str::from_utf8(result).unwrap_or("{}");
+            Ok(dressed(text, era, cache))
+        }
+        _ if target.kind == TargetKind::Tool => Ok(dressed(&failure(&outcome), era, cache)),
+        _ => Err(no_result(&outcome, era)),
+    }
+}
+
+/// The error of a server; only what a resource that is not there is called depends on the era.
+fn of_server(error: RpcError, target: &Target, era: Era) -> RpcError {
+    const NOT_FOUND: i64 = -32_002;
+    match (target.kind, era, error.code) {
+        (TargetKind::Resource, Era::Modern, NOT_FOUND) => {
+            RpcError { code: RpcError::INVALID_PARAMS, ..error }
+        }
+        // Reserved codes are between two neighbours: the client has done nothing wrong to us.
+        _ if error.is_modern() => RpcError { code: RpcError::INTERNAL_ERROR, ..error },
+        _ => error,
+    }
+}
+
+/// A call that has no result is a result that says so: a model can read that and do better.
+fn failure(outcome: &Outcome) -> String {
+    let message = outcome.message.clone().unwrap_or_else(|| outcome.kind.as_str().to_owned());
+    let text = match &outcome.hint {
+        Some(hint) => format!("{message}\nhint: {hint}"),
+        None => message,
+    };
+    let about = json!({"outcome": outcome.kind.as_str(), "reason": outcome.reason});
+    json!({
+        "content": [{"type": "text", "text": text}],
+        "isError": true,
+        "_meta": {"switchboard/outcome": about},
+    })
+    .to_string()
+}
+
+fn no_result(outcome: &Outcome, era: Era) -> RpcError {
+    let code = match (outcome.reason.as_deref(), era) {
+        (Some("not_listed"), Era::Legacy) => -32_002,
+        (Some("not_listed" | "bad_arguments" | "unknown_server"), _) => RpcError::INVALID_PARAMS,
+        _ => RpcError::INTERNAL_ERROR,
+    };
+    let message = outcome.message.clone().unwrap_or_else(|| outcome.kind.as_str().to_owned());
+    let about =
+        json!({"outcome": outcome.kind.as_str(), "reason": outcome.reason, "hint": outcome.hint});
+    RpcError { data: Some(Json::from(&about)), ..RpcError::new(code, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cache, dressed};
+    use switchboard_wire::Era;
+
+    #[test]
+    fn a_result_gets_what_its_reader_needs_and_keeps_what_it_says() {
+        for (result, era, cache, expected) in [
+            (r#"{"a":1}"#, Era::Legacy, Cache::Public, r#"{"a":1}"#),
+            (r#"{"a":1}"#, Era::Modern, Cache::Silent, r#"{"resultType":"complete","a":1}"#),
+            (
+                r#"{"resultType":"task","a":1}"#,
+                Era::Modern,
+                Cache::Silent,
+                r#"{"resultType":"task","a":1}"#,
+            ),
+            (
+                r#"{"content":[{"resultType":1}]}"#,
+                Era::Modern,
+                Cache::Silent,
+                r#"{"resultType":"complete","content":[{"resultType":1}]}"#,
+            ),
+            (
+                r#"{"ttlMs":7,"x":2}"#,
+                Era::Modern,
+                Cache::Fresh,
+                r#"{"resultType":"complete","cacheScope":"private","ttlMs":7,"x":2}"#,
+            ),
+        ] {
+            assert_eq!(dressed(result, era, cache), expected);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Tools called, resources read and prompts fetched: the line, and what comes up on the way.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
+use switchboard_wire::{Era, Json, RpcError};
+use tokio::sync::{broadcast, mpsc};
+
+use crate::answer::of_outcome;
+use crate::asked::{Asked, Params, missing};
+use crate::client::is_serious;
+use crate::gateway::Gateway;
+use crate::listing::Listing;
+use crate::members::{Members, push_text};
+use crate::notices::Notice;
+use crate::parked::Running;
+use crate::relay::{Ask, Relay};
+
+/// Times that a server may ask in one call.
+const ROUNDS: usize = 10;
+
+/// What happens next in a call.
+enum Happening {
+    Ended(Box<switchboard_host::Record>),
+    Asked(Ask),
+    Progress(Json),
+    Said(Notice),
+}
+
+impl Gateway {
+    /// Runs what a client asks for, or goes on with it.
+    pub(crate) async fn call(&self, asked: &Asked, kind: TargetKind) -> Result<String, RpcError> {
+        let params = asked.params()?;
+        let running = match &params.request_state {
+            Some(word) if asked.client.era() == Era::Modern => {
+                match self.resumed(asked, word, &params)? {
+                    Ok(running) => running,
+                    Err(again) => return Ok(again),
+                }
+            }
+            _ => self.started(asked, kind, &params)?,
+        };
+        let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+        self.follow(asked, running, token).await
+    }
+
+    /// Starts a call on the catalog of this moment.
+    fn started(
+        &self,
+        asked: &Asked,
+        kind: TargetKind,
+        params: &Params<'_>,
+    ) -> Result<Running, RpcError> {
+        let listing = self.listing(&asked.client.view);
+        let target = find(&listing, kind, params, asked.client.era())?;
+        if let (TargetKind::Tool, Some(name)) = (kind, params.name.as_deref()) {
+            self.count(name);
+        }
+        let arguments = match params.arguments {
+            Some(raw) if raw.get() != "null" => Json::from(raw),
+            _ => Json::trusted("{}".to_owned()),
+        };
+        Ok(self.run(asked, &listing, ProposedCall { target, arguments }, params))
+    }
+
+    /// Runs a call for a client.
+    pub(crate) fn run(
+        &self,
+        asked: &Asked,
+        listing: &Listing,
+        proposed: ProposedCall,
+        params: &Params<'_>,
+    ) -> Running {
+        let wants_progress = params.meta.as_ref().is_some_and(|meta| meta.progress_token.is_some());
+        let (reports, progress) = match wants_progress {
+            true => Some(mpsc::channel(16)).unzip(),
+            false => (None, None),
+        };
+        let (relay, asks) = match asked.client.abilities.any() {
+            true => Some(Relay::new(asked.client.abilities)).unzip(),
+            false => (None, None),
+        };
+        let attention = Attention {
+            cancel: asked.cancel.clone(),
+            progress: reports,
+            answers: relay.map(|relay| Arc::new(relay) as _),
+        };
+        let (host, lease) = (self.host().clone(), listing.lease.clone());
+        let (client, target) = (Arc::clone(&asked.client), proposed.target.clone());
+        let call =
+            Box::pin(
+                async move { host.call_with(&lease, proposed, &client.caller, &attention).await },
+            );
+        let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
+        let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
+        let busy = asked.client.busy_with(&target.server);
+        Running { call, target, asks, progress, logs, busy, rounds: 0 }
+    }
+
+    /// Follows a call to its end, or to where its client has to come back.
+    pub(crate) async fn follow(
+        &self,
+        asked: &Asked,
+        mut running: Running,
+        token: Option<&RawValue>,
+    ) -> Result<String, RpcError> {
+        loop {
+            match next(&mut running).await {
+                Happening::Ended(record) => {
+                    return of_outcome(record.outcome, &running.target, asked.client.era());
+                }
+                Happening::Progress(report) => {
+                    if let Some(params) = token.and_then(|token| with_token(&report, token)) {
+                        asked.out.notify("notifications/progress", &params).await;
+                    }
+                }
+                Happening::Said(notice) => tell(asked, &running.target.server, notice).await,
+                Happening::Asked(ask) if running.rounds >= ROUNDS => {
+                    let why = format!("the server asked more than {ROUNDS} times");
+                    ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
+                }
+                Happening::Asked(ask) => {
+                    running.rounds += 1;
+                    match asked.client.era() {
+                        Era::Legacy => put(asked, ask).await,
+                        Era::Modern => return self.park(asked, running, ask),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets a call wait for its client, who is told what its server asks.
+    fn park(&self, asked: &Asked, mut running: Running, first: Ask) -> Result<String, RpcError> {
+        let mut asks = vec![("1".to_owned(), first)];
+        // What was asked together is answered together.
+        while let Some(more) = running.asks.as_mut().and_then(|asks| asks.try_recv().ok()) {
+            asks.push(((asks.len() + 1).to_string(), more));
+        }
+        self.wait(asked, running, asks)
+    }
+
+    fn wait(
+        &self,
+        asked: &Asked,
+        running: Running,
+        asks: Vec<(String, Ask)>,
+    ) -> Result<String, RpcError> {
+        let about = about(asked, &asked.params()?);
+        let mut requests = String::new();
+        for (key, ask) in &asks {
+            let comma = if requests.is_empty() { "" } else { "," };
+            let params = ask.params.as_ref().map_or("{}", Json::as_str);
+            // Writing to a `String` cannot fail.
+            _ = write!(
+                requests,
+                r#"{comma}"{key}":{{"method":"{}","params":{params}}}"#,
+                ask.method
+            );
+        }
+        let word = self.parked().park(running, asks, &asked.client.identity, about);
+        let word = word.ok_or_else(|| {
+            RpcError::new(RpcError::INTERNAL_ERROR, "too many calls wait for their clients")
+        })?;
+        Ok(format!(
+            r#"{{"resultType":"input_required","inputRequests":{{{requests}}},"requestState":"{word}"}}"#
+        ))
+    }
+
+    /// Takes up a call whose client came back; or asks again for what it left out.
+    fn resumed(
+        &self,
+        asked: &Asked,
+        word: &str,
+        params: &Params<'_>,
+    ) -> Result<Result<Running, String>, RpcError> {
+        let about = about(asked, params);
+        let waiting =
+            self.parked().take(word, &asked.client.identity, &about).ok_or_else(|| {
+                let why =
+                    "the `requestState` is not one of ours, or no longer: call again without it";
+                RpcError::new(RpcError::INVALID_PARAMS, why)
+            })?;
+        let given = params.input_responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Members(given) = given.unwrap_or(Members(Vec::new()));
+        let (running, asks) = (waiting.running, waiting.asks);
+        let of = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
+        if asks.iter().any(|(key, _)| of(key).is_none()) {
+            return self.wait(asked, running, asks).map(Err);
+        }
+        for (key, ask) in asks {
+            if let Some(raw) = of(&key) {
+                // The server may have lost its patience.
+                ask.answer.send(Ok(Json::from(raw))).ok();
+            }
+        }
+        Ok(Ok(running))
+    }
+}
+
+async fn next(running: &mut Running) -> Happening {
+    let Running { call, asks, progress, logs, .. } = running;
+    tokio::select! {
+        biased;
+        Some(notice) = next_notice(logs.as_mut()) => Happening::Said(notice),
+        Some(report) = next_of(progress.as_mut()) => Happening::Progress(report),
+        Some(ask) = next_of(asks.as_mut()) => Happening::Asked(ask),
+        record = call => Happening::Ended(Box::new(record)),
+    }
+}
+
+async fn next_of<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
+    match from {
+        Some(from) => from.recv().await,
+        None => None,
+    }
+}
+
+async fn next_notice(from: Option<&mut broadcast::Receiver<Notice>>) -> Option<Notice> {
+    // What was missed is lost: messages are news, not records.
+    from?.recv().await.ok()
+}
+
+/// Tells a client what the server of its call says, if it wants to hear that.
+async fn tell(asked: &Asked, server: &str, notice: Notice) {
+    let Notice::Said { server: from, level, params } = notice else { return };
+    let least = asked.params().ok().and_then(|params| params.meta?.log_level);
+    let wanted = match (asked.client.era(), &least) {
+        (Era::Modern, Some(least)) => is_serious(&level, least),
+        (Era::Modern, None) => false,
+        (Era::Legacy, _) => asked.client.wants(&level),
+    };
+    if wanted && *from == *server {
+        asked.out.notify("notifications/message", &params).await;
+    }
+}
+
+/// Asks a client of the legacy era at once.
+async fn put(asked: &Asked, ask: Ask) {
+    let params = ask.params.as_ref().map_or("", Json::as_str);
+    let answer = asked.out.ask(&ask.method, params).await;
+    ask.answer.send(answer).ok();
+}
+
+fn find(
+    listing: &Listing,
+    kind: TargetKind,
+    params: &Params<'_>,
+    era: Era,
+) -> Result<Target, RpcError> {
+    let unknown = |what: &str, name: &str| {
+        RpcError::new(RpcError::INVALID_PARAMS, format!("there is no {what} `{name}`"))
+    };
+    match kind {
+        TargetKind::Tool => {
+            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
+            listing.tool(name).ok_or_else(|| unknown("tool", name))
+        }
+        TargetKind::Prompt => {
+            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
+            listing.prompt(name).ok_or_else(|| unknown("prompt", name))
+        }
+        TargetKind::Resource => {
+            let uri = params.uri.as_deref().ok_or_else(|| missing("uri"))?;
+            listing.resource(uri).ok_or_else(|| RpcError {
+                // The legacy era has a code of its own for it.
+                code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
+                data: Some(Json::from(&serde_json::json!({"uri": uri}))),
+                ..unknown("resource", uri)
+            })
+        }
+    }
+}
+
+/// What a request is about, so that nobody comes back with another one.
+fn about(asked: &Asked, params: &Params<'_>) -> String {
+    let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
+    let arguments = params.arguments.map_or("", RawValue::get);
+    switchboard_host::digest::of([asked.method.as_bytes(), name.as_bytes(), arguments.as_bytes()])
+}
+
+/// A report of progress under the client's own token.
+fn with_token(report: &Json, token: &RawValue) -> Option<String> {
+    let Members(members) = report.read().ok()?;
+    let mut out = format!(r#"{{"progressToken":{}"#, token.get());
+    for (name, value) in members.iter().filter(|(name, _)| name != "progressToken") {
+        out.push(',');
+        push_text(&mut out, name);
+        out.push(':');
+        out.push_str(value.get());
+    }
+    out.push('}');
+    Some(out)
+}

@@ -1,0 +1,273 @@
+//! Who talks to us, what it can do for servers, and how it is reached.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_host::catalog::shown_text;
+use switchboard_host::{Caller, Face, Origin};
+use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
+use tokio::sync::mpsc;
+
+use crate::access::{Access, LOCAL};
+use crate::envelope::notification;
+use crate::session::{Session, locked};
+use crate::view::View;
+
+/// How long a client may take to answer what a server asks.
+const ASK_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// The levels of log messages, from the least serious one.
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const NO_LEVEL: u8 = u8::MAX;
+
+/// One who talks to us.
+pub(crate) struct Client {
+    pub(crate) caller: Caller,
+    /// Whose it is by what it proved, not by what it says of itself.
+    pub(crate) identity: Arc<str>,
+    pub(crate) view: Arc<View>,
+    pub(crate) revision: Revision,
+    pub(crate) abilities: Abilities,
+    /// The resources that it wants to hear about, as it calls them.
+    pub(crate) subscribed: Mutex<BTreeSet<String>>,
+    /// The servers that its calls are at, with how many: their messages belong to those calls.
+    busy: Mutex<BTreeMap<String, usize>>,
+    /// The least serious messages that it wants to hear.
+    level: AtomicU8,
+}
+
+/// What a client can do for servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    pub(crate) form: bool,
+    pub(crate) url: bool,
+    pub(crate) sampling: bool,
+    pub(crate) sampling_tools: bool,
+    pub(crate) roots: bool,
+    pub(crate) tasks: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Declared<'a> {
+    #[serde(borrow)]
+    elicitation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    sampling: Option<&'a RawValue>,
+    #[serde(borrow)]
+    roots: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extensions: Option<&'a RawValue>,
+}
+
+impl Abilities {
+    /// Reads the capabilities that a client declares.
+    pub(crate) fn read(capabilities: Option<&RawValue>) -> Self {
+        let declared: Declared<'_> =
+            capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let has = |raw: Option<&RawValue>, name: &str| {
+            let members = raw.and_then(|raw| {
+                serde_json::from_str::<std::collections::HashMap<String, &RawValue>>(raw.get()).ok()
+            });
+            members.is_some_and(|members| members.contains_key(name))
+        };
+        let given = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get() != "null");
+        let url = has(declared.elicitation, "url");
+        Self {
+            // An empty object means forms, which were all there was.
+            form: given(declared.elicitation) && (!url || has(declared.elicitation, "form")),
+            url,
+            sampling: given(declared.sampling),
+            sampling_tools: has(declared.sampling, "tools"),
+            roots: given(declared.roots),
+            tasks: has(declared.extensions, "io.modelcontextprotocol/tasks"),
+        }
+    }
+
+    /// Whether a server may ask for anything at all.
+    pub(crate) const fn any(self) -> bool {
+        self.form || self.url || self.sampling || self.roots
+    }
+
+    /// Whether it can answer a request with these parameters.
+    pub(crate) fn answers(self, method: &str, params: Option<&Json>) -> bool {
+        #[derive(Deserialize)]
+        struct Mode {
+            mode: Option<String>,
+        }
+        match method {
+            "elicitation/create" => {
+                let mode = params.and_then(|params| params.read::<Mode>().ok()?.mode);
+                if mode.as_deref() == Some("url") { self.url } else { self.form }
+            }
+            "sampling/createMessage" => self.sampling,
+            "roots/list" => self.roots,
+            _ => false,
+        }
+    }
+
+    /// The same as servers read it.
+    pub(crate) fn as_json(self) -> String {
+        let mut members = Vec::new();
+        if self.form || self.url {
+            let modes = [(self.form, r#""form":{}"#), (self.url, r#""url":{}"#)];
+            let modes: Vec<&str> =
+                modes.iter().filter(|(has, _)| *has).map(|(_, text)| *text).collect();
+            members.push(format!(r#""elicitation":{{{}}}"#, modes.join(",")));
+        }
+        if self.sampling {
+            let tools = if self.sampling_tools { r#""tools":{}"# } else { "" };
+            members.push(format!(r#""sampling":{{{tools}}}"#));
+        }
+        if self.roots {
+            members.push(r#""roots":{}"#.to_owned());
+        }
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+impl Client {
+    pub(crate) fn new(
+        access: &Access,
+        name: Option<String>,
+        revision: Revision,
+        abilities: Abilities,
+    ) -> Self {
+        // What a client calls itself goes beside the name that it proved, never in its place.
+        let said = name.map(|name| shown_text(&name, 80));
+        let name = match (&*access.identity, said) {
+            (LOCAL, Some(said)) => said,
+            (identity, Some(said)) => format!("{identity} ({said})"),
+            (identity, None) => identity.to_owned(),
+        };
+        Self {
+            caller: Caller { face: Face::Gateway, origin: Origin::Client, name, reference: None },
+            identity: Arc::clone(&access.identity),
+            view: Arc::clone(&access.view),
+            revision,
+            abilities,
+            subscribed: Mutex::default(),
+            busy: Mutex::default(),
+            level: AtomicU8::new(NO_LEVEL),
+        }
+    }
+
+    /// The era of its revision.
+    pub(crate) fn era(&self) -> Era {
+        self.revision.era()
+    }
+
+    /// Sets the least serious messages that it wants to hear; says whether there is such a level.
+    pub(crate) fn set_level(&self, level: &str) -> bool {
+        let Some(place) = LEVELS.iter().position(|known| *known == level) else { return false };
+        self.level.store(u8::try_from(place).unwrap_or(NO_LEVEL), Ordering::Relaxed);
+        true
+    }
+
+    /// Whether one of its calls is at that server.
+    pub(crate) fn is_busy_with(&self, server: &str) -> bool {
+        locked(&self.busy).contains_key(server)
+    }
+
+    /// Counts a call at a server until the result is dropped.
+    pub(crate) fn busy_with(self: &Arc<Self>, server: &str) -> Busy {
+        *locked(&self.busy).entry(server.to_owned()).or_default() += 1;
+        Busy { client: Arc::clone(self), server: server.to_owned() }
+    }
+
+    /// Whether it wants to hear messages at all.
+    pub(crate) fn hears(&self) -> bool {
+        self.level.load(Ordering::Relaxed) != NO_LEVEL
+    }
+
+    /// Whether it wants to hear messages of that level.
+    pub(crate) fn wants(&self, level: &str) -> bool {
+        let least = self.level.load(Ordering::Relaxed);
+        let place = LEVELS.iter().position(|known| *known == level).unwrap_or(1);
+        least != NO_LEVEL && place >= usize::from(least)
+    }
+}
+
+/// A call of a client at a server.
+pub(crate) struct Busy {
+    client: Arc<Client>,
+    server: String,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut busy = locked(&self.client.busy);
+        if let Some(count) = busy.get_mut(&self.server) {
+            *count -= 1;
+            if *count == 0 {
+                busy.remove(&self.server);
+            }
+        }
+    }
+}
+
+/// Whether a message of `level` is at least as serious as `least`.
+pub(crate) fn is_serious(level: &str, least: &str) -> bool {
+    let place = |level: &str| LEVELS.iter().position(|known| *known == level);
+    place(level).unwrap_or(1) >= place(least).unwrap_or(0)
+}
+
+/// Where messages that belong to one request of a client go.
+#[derive(Clone)]
+pub(crate) enum Out {
+    /// Down the pipe that all messages take.
+    Pipe(Peer),
+    /// Into the response to that request.
+    Stream {
+        /// The response.
+        messages: mpsc::Sender<String>,
+        /// The session, for a client of the legacy era.
+        session: Option<Arc<Session>>,
+    },
+}
+
+impl Out {
+    /// Tells the client something about its request.
+    pub(crate) async fn notify(&self, method: &str, params: &str) {
+        match self {
+            // A client that is gone needs no news.
+            Self::Pipe(peer) => {
+                peer.notify(method, params).await.ok();
+            }
+            Self::Stream { messages, .. } => {
+                messages.send(notification(method, params)).await.ok();
+            }
+        }
+    }
+
+    /// Asks a client of the legacy era, and waits for its answer.
+    pub(crate) async fn ask(&self, method: &str, params: &str) -> Result<Json, RpcError> {
+        match self {
+            Self::Pipe(peer) => {
+                let answer = peer.request(Request::new(method, params, ASK_LIMIT)).await;
+                answer.map_err(|error| match error {
+                    RequestError::Rpc(error) => error,
+                    error => RpcError::new(RpcError::INTERNAL_ERROR, error.to_string()),
+                })
+            }
+            Self::Stream { messages, session: Some(session) } => {
+                let asking = session.ask(messages, method, params);
+                tokio::time::timeout(ASK_LIMIT, asking).await.unwrap_or_else(|_| {
+                    Err(RpcError::new(
+                        RpcError::INTERNAL_ERROR,
+                        "the client did not answer in time",
+                    ))
+                })
+            }
+            Self::Stream { session: None, .. } => {
+                let why = "a client of this era cannot be asked";
+                Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! From a method to what answers it.
+
+use serde_json::json;
+use switchboard_host::TargetKind;
+use switchboard_wire::{Era, Revision, RpcError};
+
+use crate::answer::{Cache, dressed};
+use crate::asked::Asked;
+use crate::gateway::Gateway;
+use crate::listing::Kind;
+use crate::session::locked;
+
+/// What we can do, whatever the servers can.
+const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}"#;
+
+impl Gateway {
+    /// Answers a request with the text of its result.
+    pub(crate) async fn answer(&self, asked: &Asked) -> Result<String, RpcError> {
+        let era = asked.client.era();
+        match (asked.method.as_str(), era) {
+            ("tools/list", _) => self.list(asked, Kind::Tools),
+            ("resources/list", _) => self.list(asked, Kind::Resources),
+            ("resources/templates/list", _) => self.list(asked, Kind::Templates),
+            ("prompts/list", _) => self.list(asked, Kind::Prompts),
+            ("tools/call", _) => match self.own_tool(asked)? {
+                Some(own) => self.call_own(asked, own).await,
+                None => self.call(asked, TargetKind::Tool).await,
+            },
+            ("resources/read", _) => self.call(asked, TargetKind::Resource).await,
+            ("prompts/get", _) => self.call(asked, TargetKind::Prompt).await,
+            ("server/discover", Era::Modern) => Ok(self.discover(asked)),
+            ("subscriptions/listen", Era::Modern) => self.listen(asked).await,
+            ("ping", Era::Legacy) => Ok("{}".to_owned()),
+            ("logging/setLevel", Era::Legacy) => set_level(asked),
+            ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true),
+            ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false),
+            (method, _) => {
+                let why = format!("there is no method `{method}`");
+                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
+            }
+        }
+    }
+
+    /// The answer to `initialize`: the revision that was asked for, or the newest of its era.
+    pub(crate) fn welcome(&self, asked: &Asked) -> String {
+        let mut body = json!({
+            "protocolVersion": asked.client.revision.as_str(),
+            "serverInfo": identity(),
+        });
+        self.introduce(asked, &mut body);
+        with_capabilities(&body.to_string())
+    }
+
+    fn discover(&self, asked: &Asked) -> String {
+        let mut body = json!({
+            "supportedVersions": [Revision::NEWEST.as_str()],
+            "_meta": {"io.modelcontextprotocol/serverInfo": identity()},
+        });
+        self.introduce(asked, &mut body);
+        let cache = if asked.client.view.is_whole() { Cache::Public } else { Cache::Private };
+        dressed(&with_capabilities(&body.to_string()), Era::Modern, cache)
+    }
+
+    fn introduce(&self, asked: &Asked, body: &mut serde_json::Value) {
+        let instructions = self.listing(&asked.client.view).instructions();
+        if let (Some(members), Some(instructions)) = (body.as_object_mut(), instructions) {
+            members.insert("instructions".to_owned(), instructions.into());
+        }
+    }
+
+    fn subscribe(&self, asked: &Asked, wanted: bool) -> Result<String, RpcError> {
+        let params = asked.params()?;
+        let uri = params.uri.as_deref().ok_or_else(|| crate::asked::missing("uri"))?;
+        let target = self
+            .listing(&asked.client.view)
+            .resource(uri)
+            .ok_or_else(|| RpcError::new(-32_002, format!("there is no resource `{uri}`")))?;
+        let subscriptions = &asked.client.subscribed;
+        if wanted {
+            locked(subscriptions).insert(uri.to_owned());
+            self.want_updates(&target);
+        } else {
+            locked(subscriptions).remove(uri);
+        }
+        Ok("{}".to_owned())
+    }
+}
+
+fn set_level(asked: &Asked) -> Result<String, RpcError> {
+    let params = asked.params()?;
+    let level = params.level.as_deref().ok_or_else(|| crate::asked::missing("level"))?;
+    if asked.client.set_level(level) {
+        Ok("{}".to_owned())
+    } else {
+        Err(RpcError::new(RpcError::INVALID_PARAMS, format!("there is no level `{level}`")))
+    }
+}
+
+fn with_capabilities(body: &str) -> String {
+    let front = format!(r#""capabilities":{CAPABILITIES}"#);
+    crate::members::with_front(&front, body).unwrap_or_else(|| body.to_owned())
+}
+
+fn identity() -> serde_json::Value {
+    json!({"name": "switchboard", "title": "Switchboard", "version": env!("CARGO_PKG_VERSION")})
+}

@@ -1,0 +1,24 @@
+//! Messages as they are written to clients.
+
+use switchboard_wire::envelope;
+use switchboard_wire::{Json, RpcError};
+
+/// A notification; `params` is the text of an object, or nothing.
+pub(crate) fn notification(method: &str, params: &str) -> String {
+    envelope::notification(method, params, "")
+}
+
+/// A request of ours.
+pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
+    envelope::request(id, method, params, "")
+}
+
+/// An answer.
+pub(crate) fn response(id: &Json, answer: Result<&str, &RpcError>) -> String {
+    envelope::response(id, answer)
+}
+
+/// An answer to a message whose id could not be read.
+pub(crate) fn refusal(error: &RpcError) -> String {
+    envelope::response(&Json::NULL, Err(error))
+}

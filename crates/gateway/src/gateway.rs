@@ -1,0 +1,171 @@
+//! The handle on the gateway: a host, and what clients are shown of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use switchboard_host::Host;
+use tokio_util::sync::CancellationToken;
+
+use crate::listing::{Collision, Listing, NameMode};
+use crate::notices::Notices;
+use crate::parked::Parked;
+use crate::session::{Sessions, locked};
+use crate::used::Used;
+use crate::view::View;
+
+/// Lists of as many views are kept.
+const VIEWS: usize = 64;
+/// How often is looked for what nobody needs any more.
+const SWEEP: Duration = Duration::from_secs(30);
+
+/// How clients are served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How tools and prompts are named.
+    pub names: NameMode,
+    /// Which tools are listed.
+    pub tools: ToolMode,
+    /// The largest message that is read, in bytes.
+    pub body_limit_bytes: usize,
+}
+
+/// Which tools are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolMode {
+    /// All, as long as they are not too many; else three that find, describe and call the others.
+    #[default]
+    Auto,
+    /// All of them.
+    All,
+    /// Three that find, describe and call all others.
+    Search,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { names: NameMode::default(), tools: ToolMode::default(), body_limit_bytes: 4 << 20 }
+    }
+}
+
+/// A host as an MCP server. Clones are handles on the same one.
+#[derive(Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    host: Host,
+    options: Options,
+    listings: Mutex<(u64, HashMap<String, Arc<Listing>>)>,
+    sessions: Sessions,
+    parked: Parked,
+    notices: Notices,
+    used: Used,
+    stop: CancellationToken,
+}
+
+impl Gateway {
+    /// Serves `host`. Tasks of its own run until [`Gateway::stop`].
+    #[must_use]
+    pub fn new(host: Host, options: Options) -> Self {
+        let stop = CancellationToken::new();
+        let inner = Inner {
+            host,
+            options,
+            listings: Mutex::default(),
+            sessions: Sessions::default(),
+            parked: Parked::default(),
+            notices: Notices::default(),
+            used: Used::default(),
+            stop,
+        };
+        let gateway = Self { inner: Arc::new(inner) };
+        tokio::spawn(gateway.clone().watch());
+        tokio::spawn(gateway.clone().sweep());
+        gateway
+    }
+
+    /// Ends everything, also the requests of sessions.
+    pub fn stop(&self) {
+        self.end_streams();
+        for session in self.inner.sessions.all() {
+            session.over.cancel();
+        }
+    }
+
+    /// Ends what would never end by itself; calls go on.
+    pub(crate) fn end_streams(&self) {
+        self.inner.stop.cancel();
+        for session in self.inner.sessions.all() {
+            session.end_stream();
+        }
+    }
+
+    /// Is cancelled when the gateway stops.
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.inner.stop
+    }
+
+    /// The host behind it.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.inner.host
+    }
+
+    /// Names that two servers use, when names are plain.
+    #[must_use]
+    pub fn collisions(&self) -> Vec<Collision> {
+        self.listing(&Arc::default()).collisions().to_vec()
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.inner.sessions
+    }
+
+    pub(crate) fn parked(&self) -> &Parked {
+        &self.inner.parked
+    }
+
+    pub(crate) fn notices(&self) -> &Notices {
+        &self.inner.notices
+    }
+
+    /// Counts a call of a tool.
+    pub(crate) fn count(&self, name: &str) {
+        if self.inner.options.tools != ToolMode::All {
+            self.inner.used.count(name);
+        }
+    }
+
+    /// The tools that are called most.
+    pub(crate) fn hottest(&self, limit: usize) -> Vec<String> {
+        self.inner.used.most(limit)
+    }
+
+    /// What a view shows of the catalog of this moment.
+    pub(crate) fn listing(&self, view: &Arc<View>) -> Arc<Listing> {
+        let lease = self.inner.host.lease();
+        let edition = lease.fleet().edition;
+        let mut listings = locked(&self.inner.listings);
+        if listings.0 != edition || listings.1.len() > VIEWS {
+            *listings = (edition, HashMap::new());
+        }
+        let listing = listings
+            .1
+            .entry(view.key())
+            .or_insert_with(|| Arc::new(Listing::of(lease, view, self.inner.options.names)));
+        Arc::clone(listing)
+    }
+
+    async fn sweep(self) {
+        while self.inner.stop.run_until_cancelled(tokio::time::sleep(SWEEP)).await.is_some() {
+            self.inner.sessions.sweep();
+            self.inner.parked.sweep();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Requests of the legacy era: a session first, then everything within it.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use switchboard_wire::envelope::{self as wire_envelope, Message};
+use switchboard_wire::{Json, Revision};
+use tokio::sync::mpsc;
+
+use super::body::{accepted, events, json, refusal};
+use super::post::Front;
+use crate::access::Access;
+use crate::asked::Asked;
+use crate::client::Out;
+use crate::envelope::response;
+use crate::gateway::Gateway;
+use crate::session::{Session, locked};
+use crate::stdio::{Greeting, cancelled_id};
+
+const SESSION: &str = "mcp-session-id";
+
+/// Takes one message.
+pub(super) async fn take(
+    front: &Arc<Front>,
+    headers: &HeaderMap,
+    access: &Access,
+    message: Message,
+) -> Response {
+    if let Message::Request { id, method, params } = &message
+        && method == "initialize"
+    {
+        return greet(&front.gateway, access, id, params.as_ref());
+    }
+    let session = match session_of(front, headers, access) {
+        Ok(session) => session,
+        Err(refused) => return *refused,
+    };
+    match message {
+        Message::Request { id, method, params } => {
+            let (messages, mut stream) = mpsc::channel(64);
+            spawn(&front.gateway, &session, messages, (id, method, params));
+            // A single message is the answer itself; more than one make a stream.
+            let Some(first) = stream.recv().await else {
+                return refusal(StatusCode::INTERNAL_SERVER_ERROR, -32_603, "no answer");
+            };
+            if is_answer(&first) {
+                json(StatusCode::OK, first)
+            } else {
+                events(Some(first), stream)
+            }
+        }
+        message => {
+            tell(&session, message);
+            accepted()
+        }
+    }
+}
+
+/// Takes several messages at once, which only one revision has.
+pub(super) fn batch(
+    front: &Arc<Front>,
+    headers: &HeaderMap,
+    access: &Access,
+    body: &Bytes,
+) -> Response {
+    let session = match session_of(front, headers, access) {
+        Ok(session) if session.client().revision.allows_batches() => session,
+        Ok(_) => {
+            let why = "only revision 2025-03-26 has batches";
+            return refusal(StatusCode::BAD_REQUEST, -32_600, why);
+        }
+        Err(refused) => return *refused,
+    };
+    let members = wire_envelope::split_batch(body).unwrap_or_default();
+    let (messages, stream) = mpsc::channel(64);
+    let mut asked = 0;
+    for member in members {
+        match wire_envelope::read(&member) {
+            Ok(Message::Request { id, method, params }) => {
+                asked += 1;
+                spawn(&front.gateway, &session, messages.clone(), (id, method, params));
+            }
+            Ok(message) => tell(&session, message),
+            Err(_) => {
+                return refusal(StatusCode::BAD_REQUEST, -32_600, "a member is no message");
+            }
+        }
+    }
+    drop(messages);
+    if asked == 0 { accepted() } else { events(None, stream) }
+}
+
+fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
+    let greeting: Greeting<'_> = params.and_then(|params| params.read().ok()).unwrap_or_default();
+    let client = Arc::new(greeting.client(access));
+    let Some(session) = gateway.sessions().open(Arc::clone(&client)) else {
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, -32_603, "there are too many sessions");
+    };
+    let asked = asked(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
+    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked))));
+    if let Ok(value) = HeaderValue::from_str(&session.id) {
+        answer.headers_mut().insert(SESSION, value);
+    }
+    answer
+}
+
+/// Answers a request, also when its client hangs up: that is no cancellation in this era.
+pub(super) fn spawn(
+    gateway: &Gateway,
+    session: &Arc<Session>,
+    messages: mpsc::Sender<String>,
+    (id, method, params): (Json, String, Option<Json>),
+) {
+    let asked = asked(session, messages.clone(), (id.clone(), method, params));
+    let cancel = asked.cancel.clone();
+    locked(&session.running).insert(id.as_str().to_owned(), cancel.clone());
+    let (gateway, session) = (gateway.clone(), Arc::clone(session));
+    tokio::spawn(async move {
+        let answer = gateway.answer(&asked).await;
+        locked(&session.running).remove(id.as_str());
+        // Who has cancelled a request does not expect an answer.
+        if !cancel.is_cancelled() || session.over.is_cancelled() {
+            messages.send(response(&id, answer.as_deref())).await.ok();
+        }
+    });
+}
+
+pub(super) fn asked(
+    session: &Arc<Session>,
+    messages: mpsc::Sender<String>,
+    (id, method, params): (Json, String, Option<Json>),
+) -> Asked {
+    Asked {
+        client: session.client(),
+        out: Out::Stream { messages, session: Some(Arc::clone(session)) },
+        id,
+        method,
+        params,
+        cancel: session.over.child_token(),
+    }
+}
+
+/// Takes what needs no answer.
+pub(super) fn tell(session: &Session, message: Message) {
+    match message {
+        Message::Notification { method, params } if method == "notifications/cancelled" => {
+            let cancel = cancelled_id(params.as_ref())
+                .and_then(|id| locked(&session.running).get(&id).cloned());
+            if let Some(cancel) = cancel {
+                cancel.cancel();
+            }
+        }
+        Message::Response { id, answer } => session.answered(id, answer),
+        Message::Notification { .. } | Message::Request { .. } => {}
+    }
+}
+
+/// Whether a message of ours is an answer rather than something on the way to it.
+fn is_answer(message: &str) -> bool {
+    message.starts_with(r#"{"jsonrpc":"2.0","id":"#)
+        && !message.get(..200.min(message.len())).unwrap_or(message).contains(r#","method":"#)
+}
+
+fn session_of(
+    front: &Front,
+    headers: &HeaderMap,
+    access: &Access,
+) -> Result<Arc<Session>, Box<Response>> {
+    let refused = |status, why: &str| Box::new(refusal(status, -32_600, why));
+    let version = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or(""));
+    if version.is_some_and(|version| Revision::parse(version).is_none()) {
+        let why = "the `MCP-Protocol-Version` is not one that is spoken here";
+        return Err(refused(StatusCode::BAD_REQUEST, why));
+    }
+    let Some(id) = headers.get(SESSION).and_then(|value| value.to_str().ok()) else {
+        let why = "no session: `initialize` first, or speak 2026-07-28";
+        return Err(refused(StatusCode::BAD_REQUEST, why));
+    };
+    front.gateway.sessions().get(id, &access.identity).ok_or_else(|| {
+        refused(StatusCode::NOT_FOUND, "there is no such session: `initialize` again")
+    })
+}
+
+/// Opens the stream of what is said outside of any request.
+pub(super) async fn listen(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response {
+    let access = match front.door.admit(&headers).await {
+        Ok(access) => access,
+        Err(refused) => return refused,
+    };
+    if !headers.contains_key(SESSION) {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    match session_of(&front, &headers, &access) {
+        Ok(session) => events(None, until_over(&session)),
+        Err(refused) => *refused,
+    }
+}
+
+/// What is said to a session, until it is over.
+pub(super) fn until_over(session: &Arc<Session>) -> mpsc::Receiver<String> {
+    let mut said = session.listen();
+    let (messages, stream) = mpsc::channel(16);
+    let over = session.over.clone();
+    tokio::spawn(async move {
+        while let Some(Some(message)) = over.run_until_cancelled(said.recv()).await {
+            if messages.send(message).await.is_err() {
+                return;
+            }
+        }
+    });
+    stream
+}
+
+/// Ends a session.
+pub(super) async fn leave(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response {
+    let access = match front.door.admit(&headers).await {
+        Ok(access) => access,
+        Err(refused) => return refused,
+    };
+    if !headers.contains_key(SESSION) {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    match session_of(&front, &headers, &access) {
+        Ok(session) => {
+            front.gateway.sessions().close(&session.id);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(refused) => *refused,
+    }
+}

@@ -1,0 +1,13 @@
+//! Clients over HTTP: streamable HTTP of both eras, and the older HTTP+SSE.
+
+mod body;
+mod door;
+mod legacy;
+mod modern;
+mod post;
+mod serve;
+mod sse;
+
+pub use door::{Admitting, Door, Keys, Refusal};
+pub use post::router;
+pub use serve::serve;

@@ -1,0 +1,103 @@
+//! Where HTTP requests arrive, and which era each of them belongs to.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use switchboard_wire::envelope::{self, Message};
+use switchboard_wire::{Json, Revision};
+
+use super::body::refusal;
+use super::{Door, legacy, modern, sse};
+use crate::access::Access;
+use crate::asked;
+use crate::gateway::Gateway;
+
+/// What requests are answered with.
+pub(super) struct Front {
+    pub(super) gateway: Gateway,
+    pub(super) door: Door,
+}
+
+/// The endpoint `/mcp`, and `/sse` for clients of the first revision.
+pub fn router(gateway: Gateway, door: Door) -> Router {
+    let front = Arc::new(Front { gateway, door });
+    Router::new()
+        .route("/mcp", post(posted).get(legacy::listen).delete(legacy::leave))
+        .route("/sse", get(sse::open))
+        .route("/messages", post(sse::posted))
+        .with_state(front)
+}
+
+async fn posted(State(front): State<Arc<Front>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let access = match front.door.admit(&parts.headers).await {
+        Ok(access) => access,
+        Err(refused) => return refused,
+    };
+    let limit = front.gateway.options().body_limit_bytes;
+    let Ok(body) = to_bytes(body, limit).await else {
+        let why = format!("the message has more than {limit} bytes, or did not arrive whole");
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why);
+    };
+    if !is_json(&parts.headers) {
+        let why = "the `Content-Type` must be `application/json`";
+        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why);
+    }
+    take(&front, &parts.headers, access, &body).await
+}
+
+async fn take(front: &Arc<Front>, headers: &HeaderMap, access: Access, body: &Bytes) -> Response {
+    if envelope::is_batch(body) {
+        return legacy::batch(front, headers, &access, body);
+    }
+    let message = match envelope::read(body) {
+        Ok(message) => message,
+        Err(envelope::NotAMessage::NotJson) => {
+            return refusal(StatusCode::BAD_REQUEST, -32_700, "the body is not JSON");
+        }
+        Err(envelope::NotAMessage::NotRpc) => {
+            return refusal(StatusCode::BAD_REQUEST, -32_600, "the body is no JSON-RPC message");
+        }
+    };
+    if is_modern(headers, &message) {
+        modern::take(front, headers, &access, message).await
+    } else {
+        legacy::take(front, headers, &access, message).await
+    }
+}
+
+/// A request that says which revision it speaks is of the modern era; so is one whose header does.
+fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
+    let (method, params) = match message {
+        Message::Request { method, params, .. } | Message::Notification { method, params } => {
+            (method.as_str(), params.as_ref())
+        }
+        Message::Response { .. } => ("", None),
+    };
+    let named = headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+    let legacy_header =
+        named.and_then(Revision::parse).is_some_and(|revision| revision <= Revision::NEWEST_LEGACY);
+    let says_so = |params: &Json| {
+        asked::read(Some(params)).is_ok_and(|read| {
+            read.meta.is_some_and(|meta| {
+                meta.protocol_version.is_some() || meta.client_capabilities.is_some()
+            })
+        })
+    };
+    match method {
+        "server/discover" => true,
+        "initialize" => false,
+        _ if headers.contains_key("mcp-session-id") && !params.is_some_and(says_so) => false,
+        _ => params.is_some_and(says_so) || named.is_some() && !legacy_header,
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or("");
+    kind.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("application/json")
+}

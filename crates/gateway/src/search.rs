@@ -1,0 +1,187 @@
+//! Three tools in place of thousands: find, describe and call, beside those that are used most.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use switchboard_host::ProposedCall;
+use switchboard_host::connect::definition;
+use switchboard_wire::{Json, RpcError};
+
+use crate::answer::{Cache, dressed};
+use crate::asked::Asked;
+use crate::gateway::{Gateway, ToolMode};
+use crate::listing::{Kind, Listing};
+
+/// More tools than this, or more text than that, are not listed unless all are wanted.
+const MOST_TOOLS: usize = 500;
+const MOST_BYTES: usize = 1 << 20;
+/// As many of the tools that are used most are listed beside the three.
+const HOT: usize = 8;
+/// The most tools that are found at once.
+const MOST_FOUND: usize = 50;
+
+const FIND: &str = "find_tools";
+const DESCRIBE: &str = "describe_tool";
+const CALL: &str = "call_tool";
+
+/// One of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnTool {
+    Find,
+    Describe,
+    Call,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Given<'a> {
+    query: String,
+    limit: Option<usize>,
+    name: String,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl Gateway {
+    /// The tools that are listed.
+    pub(crate) fn shown_tools(&self, listing: &Listing) -> Arc<[String]> {
+        if !self.is_searched(listing) {
+            return listing.texts(Kind::Tools);
+        }
+        let hot = self.hottest(HOT);
+        let hot = hot.iter().filter_map(|name| listing.tool_text(name)).map(str::to_owned);
+        own_tools(listing).into_iter().chain(hot).collect()
+    }
+
+    /// Which of the three a client calls, where they stand in for the others.
+    pub(crate) fn own_tool(&self, asked: &Asked) -> Result<Option<OwnTool>, RpcError> {
+        if self.options().tools == ToolMode::All {
+            return Ok(None);
+        }
+        let params = asked.params()?;
+        let own = match params.name.as_deref() {
+            Some(FIND) => OwnTool::Find,
+            Some(DESCRIBE) => OwnTool::Describe,
+            Some(CALL) => OwnTool::Call,
+            _ => return Ok(None),
+        };
+        Ok(self.is_searched(&self.listing(&asked.client.view)).then_some(own))
+    }
+
+    /// Answers a call of one of the three.
+    pub(crate) async fn call_own(&self, asked: &Asked, own: OwnTool) -> Result<String, RpcError> {
+        let params = asked.params()?;
+        let given: Given<'_> = match params.arguments {
+            Some(raw) => match serde_json::from_str(raw.get()) {
+                Ok(given) => given,
+                Err(error) => return Ok(said(asked, &error.to_string(), true)),
+            },
+            None => Given::default(),
+        };
+        let listing = self.listing(&asked.client.view);
+        match own {
+            OwnTool::Find => Ok(said(asked, &found(&listing, &given), false)),
+            OwnTool::Describe => Ok(match listing.tool_text(&given.name) {
+                Some(text) => said(asked, text, false),
+                None => said(asked, &unknown(&given.name), true),
+            }),
+            OwnTool::Call if params.request_state.is_some() => {
+                self.call(asked, switchboard_host::TargetKind::Tool).await
+            }
+            OwnTool::Call => {
+                let Some(target) = listing.tool(&given.name) else {
+                    return Ok(said(asked, &unknown(&given.name), true));
+                };
+                let empty = || Json::trusted("{}".to_owned());
+                let arguments = given.arguments.map_or_else(empty, Json::from);
+                let proposed = ProposedCall { target, arguments };
+                let running = self.run(asked, &listing, proposed, &params);
+                let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+                self.follow(asked, running, token).await
+            }
+        }
+    }
+
+    fn is_searched(&self, listing: &Listing) -> bool {
+        match self.options().tools {
+            ToolMode::All => false,
+            ToolMode::Search => true,
+            ToolMode::Auto => {
+                listing.tool_count() > MOST_TOOLS
+                    || listing.texts(Kind::Tools).iter().map(String::len).sum::<usize>()
+                        > MOST_BYTES
+            }
+        }
+    }
+}
+
+fn found(listing: &Listing, given: &Given<'_>) -> String {
+    let limit = given.limit.unwrap_or(8).clamp(1, MOST_FOUND);
+    // More are looked up than shown, since some may be hidden from this caller.
+    let hits = listing.lease.catalog().search(&given.query, limit * 4);
+    let tools: Vec<_> = hits
+        .iter()
+        .filter_map(|(entry, _)| Some((listing.tool_name(entry.place)?, entry)))
+        .take(limit)
+        .map(|(name, entry)| {
+            let about = definition(&entry.tool.item).description.unwrap_or_default();
+            let about: String = about.chars().take(300).collect();
+            json!({"name": name, "server": entry.server.id.as_str(), "description": about})
+        })
+        .collect();
+    json!({"tools": tools}).to_string()
+}
+
+fn unknown(name: &str) -> String {
+    format!("there is no tool `{name}`: `{FIND}` finds the names")
+}
+
+fn said(asked: &Asked, text: &str, is_error: bool) -> String {
+    let result = json!({"content": [{"type": "text", "text": text}], "isError": is_error});
+    dressed(&result.to_string(), asked.client.era(), Cache::Silent)
+}
+
+fn own_tools(listing: &Listing) -> [String; 3] {
+    let count = listing.tool_count();
+    let servers = listing.lease.catalog().servers();
+    let servers: Vec<&str> = servers.iter().map(|server| server.id.as_str()).take(50).collect();
+    let find = format!(
+        "Searches {count} tools of the servers {} for those that do something, best match first.",
+        servers.join(", ")
+    );
+    let own = |name: &str, description: &str, properties: serde_json::Value, required: &[&str]| {
+        json!({
+            "name": name,
+            "description": description,
+            "inputSchema": {"type": "object", "properties": properties, "required": required},
+            "annotations": {"readOnlyHint": name != CALL},
+        })
+        .to_string()
+    };
+    let name = json!({"type": "string", "description": "The tool's name, as find_tools gives it."});
+    [
+        own(
+            FIND,
+            &find,
+            json!({
+                "query": {"type": "string", "description": "What the tool should do, in a few words."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": 8},
+            }),
+            &["query"],
+        ),
+        own(
+            DESCRIBE,
+            "Shows the whole definition of a tool. Look here before its first call.",
+            json!({"name": name}),
+            &["name"],
+        ),
+        own(
+            CALL,
+            "Runs a tool that find_tools found, with the arguments that describe_tool asks for.",
+            json!({"name": name, "arguments": {"type": "object"}}),
+            &["name", "arguments"],
+        ),
+    ]
+}

@@ -1,0 +1,218 @@
+//! What we remember about one HTTP client of the legacy era.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use switchboard_wire::envelope::Answer;
+use switchboard_wire::{Json, RpcError};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::envelope::request;
+use crate::random;
+
+/// As many messages wait for a client that has no stream open.
+const WAITING: usize = 64;
+/// A session that is not used for so long is forgotten.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+/// As many sessions are kept; beyond, new ones are refused.
+const MOST: usize = 10_000;
+
+/// One HTTP client of the legacy era.
+pub(crate) struct Session {
+    pub(crate) id: String,
+    client: Mutex<Arc<Client>>,
+    /// Ends everything that belongs to the session.
+    pub(crate) over: CancellationToken,
+    /// Requests of the client that can be cancelled, by the text of their id.
+    pub(crate) running: Mutex<HashMap<String, CancellationToken>>,
+    next_ask: AtomicU64,
+    asks: Mutex<HashMap<u64, oneshot::Sender<Result<Json, RpcError>>>>,
+    voice: Mutex<Voice>,
+    used: Mutex<Instant>,
+}
+
+/// How a client is reached outside of its requests.
+#[derive(Default)]
+struct Voice {
+    stream: Option<mpsc::Sender<String>>,
+    waiting: VecDeque<String>,
+}
+
+impl Session {
+    /// Who it is.
+    pub(crate) fn client(&self) -> Arc<Client> {
+        Arc::clone(&locked(&self.client))
+    }
+
+    /// From here on it is somebody who said more about itself.
+    pub(crate) fn introduce(&self, client: Arc<Client>) {
+        *locked(&self.client) = client;
+    }
+
+    /// Asks the client in the middle of one of its requests.
+    pub(crate) async fn ask(
+        &self,
+        messages: &mpsc::Sender<String>,
+        method: &str,
+        params: &str,
+    ) -> Result<Json, RpcError> {
+        let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
+        let id = self.next_ask.fetch_add(1, Ordering::Relaxed);
+        let (settle, answer) = oneshot::channel();
+        locked(&self.asks).insert(id, settle);
+        let _forget = Forget { session: self, id };
+        messages.send(request(id, method, params)).await.map_err(|_| gone())?;
+        tokio::select! {
+            answer = answer => answer.unwrap_or_else(|_| Err(gone())),
+            () = messages.closed() => Err(gone()),
+            () = self.over.cancelled() => Err(gone()),
+        }
+    }
+
+    /// Takes the client's answer to something that it was asked.
+    pub(crate) fn answered(&self, id: Option<u64>, answer: Answer) {
+        let waiting = id.and_then(|id| locked(&self.asks).remove(&id));
+        let Some(waiting) = waiting else { return };
+        let answer = match answer {
+            Answer::Result(result) => Ok(result),
+            Answer::Error(error) => Err(error),
+            Answer::Broken(why) => Err(RpcError::new(RpcError::INTERNAL_ERROR, why)),
+        };
+        // Whoever asked may have given up.
+        waiting.send(answer).ok();
+    }
+
+    /// Says something outside of any request: at once, or when the client listens.
+    pub(crate) fn say(&self, message: String) {
+        let mut voice = locked(&self.voice);
+        let message = match &voice.stream {
+            Some(stream) => match stream.try_send(message) {
+                Ok(()) => return,
+                Err(mpsc::error::TrySendError::Full(_)) => return,
+                Err(mpsc::error::TrySendError::Closed(message)) => message,
+            },
+            None => message,
+        };
+        voice.stream = None;
+        if voice.waiting.len() < WAITING {
+            voice.waiting.push_back(message);
+        }
+    }
+
+    /// Says something that must not be lost, however slowly the client reads.
+    pub(crate) async fn say_surely(&self, message: String) {
+        let stream = locked(&self.voice).stream.clone();
+        match stream {
+            // A client that is gone needs no news.
+            Some(stream) => {
+                stream.send(message).await.ok();
+            }
+            None => self.say(message),
+        }
+    }
+
+    /// Ends the stream of what is said outside of any request.
+    pub(crate) fn end_stream(&self) {
+        locked(&self.voice).stream = None;
+    }
+
+    /// From here on the client listens; what waited comes first.
+    pub(crate) fn listen(&self) -> mpsc::Receiver<String> {
+        let (stream, messages) = mpsc::channel(WAITING * 2);
+        let mut voice = locked(&self.voice);
+        for message in voice.waiting.drain(..) {
+            stream.try_send(message).ok();
+        }
+        voice.stream = Some(stream);
+        messages
+    }
+}
+
+/// Takes an ask off the list when nobody waits for it any more.
+struct Forget<'a> {
+    session: &'a Session,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        locked(&self.session.asks).remove(&self.id);
+    }
+}
+
+/// All sessions.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    by_id: Mutex<HashMap<String, Arc<Session>>>,
+}
+
+impl Sessions {
+    /// Opens one, if there is room.
+    pub(crate) fn open(&self, client: Arc<Client>) -> Option<Arc<Session>> {
+        let mut sessions = locked(&self.by_id);
+        if sessions.len() >= MOST {
+            sessions.retain(|_, session| session.is_in_use());
+        }
+        if sessions.len() >= MOST {
+            return None;
+        }
+        let session = Arc::new(Session {
+            id: random::word()?,
+            client: Mutex::new(client),
+            over: CancellationToken::new(),
+            running: Mutex::default(),
+            next_ask: AtomicU64::new(1),
+            asks: Mutex::default(),
+            voice: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        });
+        sessions.insert(session.id.clone(), Arc::clone(&session));
+        Some(session)
+    }
+
+    /// The session of that id, if it belongs to that caller.
+    pub(crate) fn get(&self, id: &str, caller: &str) -> Option<Arc<Session>> {
+        let session = locked(&self.by_id).get(id).cloned()?;
+        if *session.client().identity != *caller {
+            return None;
+        }
+        *locked(&session.used) = Instant::now();
+        Some(session)
+    }
+
+    /// Ends a session.
+    pub(crate) fn close(&self, id: &str) {
+        if let Some(session) = locked(&self.by_id).remove(id) {
+            session.over.cancel();
+        }
+    }
+
+    /// Ends what has not been used for long.
+    pub(crate) fn sweep(&self) {
+        locked(&self.by_id).retain(|_, session| session.is_in_use());
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        locked(&self.by_id).values().cloned().collect()
+    }
+}
+
+impl Session {
+    fn is_in_use(&self) -> bool {
+        let listens = locked(&self.voice).stream.as_ref().is_some_and(|stream| !stream.is_closed());
+        let in_use = listens || locked(&self.used).elapsed() < IDLE;
+        if !in_use {
+            self.over.cancel();
+        }
+        in_use
+    }
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,182 @@
+//! One client at the other end of a pipe, of either era.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_wire::{Inbound, Json, Limits, Peer, Revision, RpcError, stream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::access::Access;
+use crate::asked::{self, Asked, name_in};
+use crate::client::{Abilities, Client, Out};
+use crate::gateway::Gateway;
+use crate::session::locked;
+
+/// Requests that can be cancelled, by the text of their id.
+type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
+
+/// What `initialize` says.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Greeting<'a> {
+    pub(crate) protocol_version: String,
+    #[serde(borrow)]
+    pub(crate) capabilities: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) client_info: Option<&'a RawValue>,
+}
+
+impl Greeting<'_> {
+    /// The client that greets; it gets the revision that it asks for, or the newest of its era.
+    pub(crate) fn client(&self, access: &Access) -> Client {
+        let asked = Revision::parse(&self.protocol_version);
+        let revision = asked
+            .filter(|revision| *revision <= Revision::NEWEST_LEGACY)
+            .unwrap_or(Revision::NEWEST_LEGACY);
+        let abilities = Abilities::read(self.capabilities);
+        Client::new(access, name_in(self.client_info), revision, abilities)
+    }
+}
+
+impl Gateway {
+    /// Serves one client until its end of the pipe closes or the gateway stops.
+    pub async fn serve_pipe<R, W>(&self, from: R, to: W)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (peer, mut inbound) = stream::start(from, to, Limits::default());
+        let pipe = Pipe {
+            gateway: self.clone(),
+            peer: peer.clone(),
+            access: Access::local(),
+            client: Mutex::default(),
+            running: Arc::default(),
+            tasks: TaskTracker::new(),
+        };
+        let pipe = Arc::new(pipe);
+        let mut notices = self.notices().watch();
+        loop {
+            tokio::select! {
+                () = self.stopping().cancelled() => break,
+                _ = peer.closed() => break,
+                received = inbound.recv() => match received {
+                    Some(received) => pipe.take_in(received),
+                    None => break,
+                },
+                notice = notices.recv() => {
+                    let client = locked(&pipe.client).clone();
+                    if let (Ok(notice), Some(client)) = (notice, client)
+                        && let Some((method, params)) = self.legacy(&client, &notice)
+                    {
+                        peer.notify(method, &params).await.ok();
+                    }
+                }
+            }
+        }
+        for (_, cancel) in locked(&pipe.running).drain() {
+            cancel.cancel();
+        }
+        pipe.tasks.close();
+        pipe.tasks.wait().await;
+        peer.shutdown("the gateway stops").await;
+    }
+}
+
+struct Pipe {
+    gateway: Gateway,
+    peer: Peer,
+    access: Access,
+    /// The client, once it has shaken hands.
+    client: Mutex<Option<Arc<Client>>>,
+    running: RunningRequests,
+    tasks: TaskTracker,
+}
+
+impl Pipe {
+    fn take_in(self: &Arc<Self>, inbound: Inbound) {
+        match inbound {
+            Inbound::Request { id, method, params } => {
+                let cancel = CancellationToken::new();
+                locked(&self.running).insert(id.as_str().to_owned(), cancel.clone());
+                let pipe = Arc::clone(self);
+                self.tasks.spawn(async move { pipe.reply(id, method, params, cancel).await });
+            }
+            Inbound::Notification { method, params } if method == "notifications/cancelled" => {
+                if let Some(id) = cancelled_id(params.as_ref())
+                    && let Some(cancel) = locked(&self.running).get(&id)
+                {
+                    cancel.cancel();
+                }
+            }
+            Inbound::Notification { .. } | Inbound::Late { .. } => {}
+        }
+    }
+
+    async fn reply(
+        &self,
+        id: Json,
+        method: String,
+        params: Option<Json>,
+        cancel: CancellationToken,
+    ) {
+        let answer = self.answer(&id, method, params, cancel.clone()).await;
+        locked(&self.running).remove(id.as_str());
+        // Who has cancelled a request does not expect an answer.
+        if !cancel.is_cancelled() {
+            self.peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
+        }
+    }
+
+    async fn answer(
+        &self,
+        id: &Json,
+        method: String,
+        params: Option<Json>,
+        cancel: CancellationToken,
+    ) -> Result<String, RpcError> {
+        let is_greeting = method == "initialize";
+        let client = if is_greeting {
+            let greeting: Greeting<'_> =
+                params.as_ref().and_then(|params| params.read().ok()).unwrap_or_default();
+            let client = Arc::new(greeting.client(&self.access));
+            *locked(&self.client) = Some(Arc::clone(&client));
+            client
+        } else {
+            self.client_of(params.as_ref())?
+        };
+        let out = Out::Pipe(self.peer.clone());
+        let asked = Asked { client, out, id: id.clone(), method, params, cancel };
+        if is_greeting {
+            Ok(self.gateway.welcome(&asked))
+        } else {
+            self.gateway.answer(&asked).await
+        }
+    }
+
+    /// Whoever says which revision it speaks with every request is of the modern era.
+    fn client_of(&self, params: Option<&Json>) -> Result<Arc<Client>, RpcError> {
+        let read = asked::read(params)?;
+        match read.meta.as_ref().filter(|meta| meta.protocol_version.is_some()) {
+            Some(meta) => asked::modern_client(meta, &self.access).map(Arc::new),
+            None => locked(&self.client).clone().ok_or_else(|| {
+                RpcError::new(-32_600, "`initialize` comes first, or `_meta` with every request")
+            }),
+        }
+    }
+}
+
+/// The id that a cancellation names, as its text.
+pub(crate) fn cancelled_id(params: Option<&Json>) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cancelled<'a> {
+        #[serde(borrow)]
+        request_id: &'a RawValue,
+    }
+    params.and_then(|params| Some(params.read::<Cancelled<'_>>().ok()?.request_id.get().to_owned()))
+}
