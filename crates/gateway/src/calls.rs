@@ -79,7 +79,7 @@ impl Gateway {
             false => (None, None),
         };
         let (relay, asks) = match asked.client.abilities.any() {
-            true => Some(Relay::new(asked.client.abilities)).unzip(),
+            true => Some(Relay::new(&asked.client)).unzip(),
             false => (None, None),
         };
         let attention = Attention {

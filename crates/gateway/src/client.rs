@@ -1,7 +1,7 @@
 //! Who talks to us, what it can do for servers, and how it is reached.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,9 +25,13 @@ const LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const NO_LEVEL: u8 = u8::MAX;
 
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 /// One who talks to us.
 pub(crate) struct Client {
     pub(crate) caller: Caller,
+    /// Tells it from others. One of the modern era is another one with every request.
+    pub(crate) number: u64,
     /// Whose it is by what it proved, not by what it says of itself.
     pub(crate) identity: Arc<str>,
     pub(crate) view: Arc<View>,
@@ -147,6 +151,7 @@ impl Client {
         };
         Self {
             caller: Caller { face: Face::Gateway, origin: Origin::Client, name, reference: None },
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             identity: Arc::clone(&access.identity),
             view: Arc::clone(&access.view),
             revision,

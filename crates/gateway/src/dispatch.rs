@@ -17,6 +17,7 @@ impl Gateway {
     /// Answers a request with the text of its result.
     pub(crate) async fn answer(&self, asked: &Asked) -> Result<String, RpcError> {
         let era = asked.client.era();
+        self.ready().await;
         match (asked.method.as_str(), era) {
             ("tools/list", _) => self.list(asked, Kind::Tools),
             ("resources/list", _) => self.list(asked, Kind::Resources),
@@ -42,7 +43,8 @@ impl Gateway {
     }
 
     /// The answer to `initialize`: the revision that was asked for, or the newest of its era.
-    pub(crate) fn welcome(&self, asked: &Asked) -> String {
+    pub(crate) async fn welcome(&self, asked: &Asked) -> String {
+        self.ready().await;
         let mut body = json!({
             "protocolVersion": asked.client.revision.as_str(),
             "serverInfo": identity(),

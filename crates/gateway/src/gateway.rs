@@ -18,6 +18,8 @@ use crate::view::View;
 const VIEWS: usize = 64;
 /// How often is looked for what nobody needs any more.
 const SWEEP: Duration = Duration::from_secs(30);
+/// How long the first clients wait for servers that start: less than they have patience.
+const FIRST_LIST: Duration = Duration::from_secs(10);
 
 /// How clients are served.
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ struct Inner {
     notices: Notices,
     used: Used,
     stop: CancellationToken,
+    /// Is cancelled once the servers have had their time to start.
+    ready: CancellationToken,
 }
 
 impl Gateway {
@@ -79,10 +83,12 @@ impl Gateway {
             notices: Notices::default(),
             used: Used::default(),
             stop,
+            ready: CancellationToken::new(),
         };
         let gateway = Self { inner: Arc::new(inner) };
         tokio::spawn(gateway.clone().watch());
         tokio::spawn(gateway.clone().sweep());
+        tokio::spawn(gateway.clone().settle());
         gateway
     }
 
@@ -160,6 +166,16 @@ impl Gateway {
             .entry(view.key())
             .or_insert_with(|| Arc::new(Listing::of(lease, view, self.inner.options.names)));
         Arc::clone(listing)
+    }
+
+    /// Waits until the servers have had their time to start: many clients list only once.
+    pub(crate) async fn ready(&self) {
+        self.inner.ready.cancelled().await;
+    }
+
+    async fn settle(self) {
+        tokio::time::timeout(FIRST_LIST, self.inner.host.settled(None)).await.ok();
+        self.inner.ready.cancel();
     }
 
     async fn sweep(self) {

@@ -4,7 +4,7 @@ use switchboard_host::connect::{Answering, Answers, Asking};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::client::Abilities;
+use crate::client::{Abilities, Client};
 
 /// One thing that a server asks.
 pub(crate) struct Ask {
@@ -16,14 +16,15 @@ pub(crate) struct Ask {
 /// The way from a call to its client.
 pub(crate) struct Relay {
     abilities: Abilities,
+    group: u64,
     asks: mpsc::Sender<Ask>,
 }
 
 impl Relay {
     /// A relay, and where its questions come out.
-    pub(crate) fn new(abilities: Abilities) -> (Self, mpsc::Receiver<Ask>) {
+    pub(crate) fn new(client: &Client) -> (Self, mpsc::Receiver<Ask>) {
         let (asks, out) = mpsc::channel(8);
-        (Self { abilities, asks }, out)
+        (Self { abilities: client.abilities, group: client.number, asks }, out)
     }
 
     async fn relay(&self, asking: Asking<'_>) -> Result<String, RpcError> {
@@ -44,6 +45,10 @@ impl Relay {
 impl Answers for Relay {
     fn capabilities(&self) -> String {
         self.abilities.as_json()
+    }
+
+    fn group(&self) -> u64 {
+        self.group
     }
 
     fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {

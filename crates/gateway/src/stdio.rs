@@ -152,7 +152,7 @@ impl Pipe {
         let out = Out::Pipe(self.peer.clone());
         let asked = Asked { client, out, id: id.clone(), method, params, cancel };
         if is_greeting {
-            Ok(self.gateway.welcome(&asked))
+            Ok(self.gateway.welcome(&asked).await)
         } else {
             self.gateway.answer(&asked).await
         }

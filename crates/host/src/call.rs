@@ -53,6 +53,9 @@ impl Host {
             Ok(open) => open,
             Err(error) => return Record::refused(&error),
         };
+        let number = open.id().get().cast_unsigned();
+        let own = attention.answers.clone();
+        let _answers_for_itself = own.map(|answers| self.call_answers().enter(number, answers));
         let target = proposed.target.clone();
         let edited = OnceLock::new();
         let passage =

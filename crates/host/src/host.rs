@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Checks, Lease};
 use crate::config::{
     self, Approvals, Config, ConfigError, Environment, Layer, Places, ServerConfig,
 };
-use crate::connect::{Answers, Command, Declines, Fleet, Parts, Supervisor};
+use crate::connect::{Answers, CallAnswers, Command, Declines, Fleet, Parts, Supervisor};
 use crate::events::{Events, What};
 use crate::policy::Pattern;
 use crate::proposed::{Target, TargetKind};
@@ -96,6 +96,7 @@ struct Inner {
     ledger: Ledger,
     reviewer: Arc<dyn Reviewer>,
     answers: Arc<dyn Answers>,
+    call_answers: Arc<CallAnswers>,
     commands: mpsc::Sender<Command>,
     events: Events,
     tasks: Tasks,
@@ -126,10 +127,12 @@ impl Host {
             }
         };
         let (tasks, events) = (Tasks::default(), Events::default());
+        let call_answers = Arc::new(CallAnswers::default());
         let (late, mut late_answers) = mpsc::channel(64);
         let parts = Parts {
             introduction: introduction(answers.as_ref()),
             answers: Arc::clone(&answers),
+            call_answers: Arc::clone(&call_answers),
             keeper: options.keeper,
             variables: environment.variables.clone(),
             roots: roots(&config, &environment),
@@ -162,6 +165,7 @@ impl Host {
             ledger,
             reviewer,
             answers,
+            call_answers,
             commands,
             events,
             tasks,
@@ -285,6 +289,10 @@ impl Host {
 
     pub(crate) fn answers(&self) -> &Arc<dyn Answers> {
         &self.inner.answers
+    }
+
+    pub(crate) fn call_answers(&self) -> &Arc<CallAnswers> {
+        &self.inner.call_answers
     }
 
     pub(crate) fn start_limit(&self) -> Duration {

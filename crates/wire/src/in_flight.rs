@@ -167,6 +167,11 @@ impl InFlight {
         self.state().waiting.len()
     }
 
+    /// The tags of the requests that have one.
+    pub(crate) fn tags(&self) -> Vec<u64> {
+        self.state().waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0).collect()
+    }
+
     /// What tells that a deadline is nearer than the last look promised.
     pub(crate) fn earlier(&self) -> Arc<Notify> {
         Arc::clone(&self.earlier)

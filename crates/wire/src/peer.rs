@@ -246,6 +246,12 @@ impl Peer {
         self.shared.in_flight.len()
     }
 
+    /// The tags of the requests that wait and have one.
+    #[must_use]
+    pub fn tags(&self) -> Vec<u64> {
+        self.shared.in_flight.tags()
+    }
+
     /// Makes the wait of every request start again, as progress does: for when the other side has
     /// to wait for us. Says how many requests wait.
     #[expect(clippy::must_use_candidate, reason = "the number is a by-product")]

@@ -14,6 +14,7 @@ use crate::args_serve::{NameChoice, ReviewChoice, Serve, ToolChoice};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::pipes::{standard_input, standard_output};
 
 /// How long calls may go on after we were asked to end.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -58,7 +59,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
 }
 
 async fn over_pipe(context: &Context, gateway: &Gateway) {
-    let serving = gateway.serve_pipe(tokio::io::stdin(), tokio::io::stdout());
+    let serving = gateway.serve_pipe(standard_input(), standard_output());
     let stop = context.interrupts.token();
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {

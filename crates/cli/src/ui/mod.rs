@@ -11,6 +11,7 @@ pub(crate) mod markdown;
 pub(crate) mod menu;
 pub(crate) mod menu_person;
 pub(crate) mod outside_editor;
+pub(crate) mod pipes;
 pub(crate) mod printer;
 pub(crate) mod progress;
 #[cfg(unix)]

@@ -32,7 +32,7 @@ pub(super) async fn take(
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
-        return greet(&front.gateway, access, id, params.as_ref());
+        return greet(&front.gateway, access, id, params.as_ref()).await;
     }
     let session = match session_of(front, headers, access) {
         Ok(session) => session,
@@ -93,14 +93,14 @@ pub(super) fn batch(
     if asked == 0 { accepted() } else { events(None, stream) }
 }
 
-fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
+async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
     let greeting: Greeting<'_> = params.and_then(|params| params.read().ok()).unwrap_or_default();
     let client = Arc::new(greeting.client(access));
     let Some(session) = gateway.sessions().open(Arc::clone(&client)) else {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, -32_603, "there are too many sessions");
     };
     let asked = asked(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
-    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked))));
+    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked).await)));
     if let Ok(value) = HeaderValue::from_str(&session.id) {
         answer.headers_mut().insert(SESSION, value);
     }

@@ -64,7 +64,7 @@ pub(super) async fn posted(
             let client = Arc::new(greeting.client(&access));
             session.introduce(client);
             let asked = legacy::asked(&session, mpsc::channel(1).0, (id.clone(), method, None));
-            session.say_surely(response(&id, Ok(&front.gateway.welcome(&asked)))).await;
+            session.say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await))).await;
         }
         Ok(Message::Request { id, method, params }) => {
             let (messages, stream) = mpsc::channel(64);

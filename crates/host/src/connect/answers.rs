@@ -27,6 +27,11 @@ pub trait Answers: Send + Sync {
     /// What we tell servers that we can answer: the text of a JSON object.
     fn capabilities(&self) -> String;
 
+    /// Tells callers apart that answer for themselves; calls of one caller have one number.
+    fn group(&self) -> u64 {
+        0
+    }
+
     /// Answers one request. Whoever no longer wants the answer drops the future.
     fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a>;
 }

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::{Era, Inbound, Json, Peer, Request};
+use switchboard_wire::{Era, Inbound, Json, Peer, Request, RpcError};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
 use crate::connect::back_off::back_off;
+use crate::connect::call_answers::Whose;
 use crate::connect::changed::Changed;
 use crate::connect::establish::{Live, NotEstablished, ended, establish};
 use crate::connect::fleet::Offers;
@@ -20,7 +21,7 @@ use crate::connect::listing::{EVERYTHING, list};
 use crate::connect::patience::patiently;
 use crate::connect::process::Process;
 use crate::connect::supervisor::Surroundings;
-use crate::connect::{Asking, Failure, Health, Status};
+use crate::connect::{Answering, Asking, Failure, Health, Status};
 use crate::events::What;
 
 /// A server that lived as long starts afresh: its next failure is the first.
@@ -247,12 +248,18 @@ impl Connection {
             Inbound::Request { id, method, params } => {
                 let (peer, around) = (peer.clone(), Arc::clone(&self.around));
                 let server = self.config.id.clone();
+                let whose = around.call_answers.whose(&peer.tags());
                 self.around.tasks.spawn(async move {
                     let (server, params) = (server.as_ref(), params.as_ref());
                     // Before 2026-07-28 nothing says which call it belongs to.
                     let (target, call) = (None, None);
                     let asking = Asking { server, target, call, method: &method, params };
-                    let answer = patiently(&peer, around.answers.answer(asking)).await;
+                    let answering = match &whose {
+                        Whose::Ours => around.answers.answer(asking),
+                        Whose::Theirs(answers) => answers.answer(asking),
+                        Whose::Unclear => unclear(asking),
+                    };
+                    let answer = patiently(&peer, answering).await;
                     // The connection may have ended while the answer was made.
                     peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
                 });
@@ -321,6 +328,12 @@ impl Connection {
             }
         }
     }
+}
+
+/// Several callers wait for this server, and what it asks could be for any of them.
+fn unclear(asking: Asking<'_>) -> Answering<'_> {
+    let why = format!("nothing tells whose call `{}` is for", asking.method);
+    Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
 }
 
 /// The result of what is under way; nothing is under way, nothing comes.

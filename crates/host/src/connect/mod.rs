@@ -3,6 +3,7 @@
 mod answers;
 mod back_off;
 mod builtin;
+mod call_answers;
 mod changed;
 mod connection;
 mod establish;
@@ -22,6 +23,7 @@ mod stderr;
 mod supervisor;
 
 pub use answers::{Answering, Answers, Asking, Declines};
+pub use call_answers::{CallAnswers, Entered};
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, Tool, definition};
 pub use health::{Health, InUse};
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{Config, ServerConfig, Transport};
 use crate::connect::answers::Answers;
+use crate::connect::call_answers::CallAnswers;
 use crate::connect::connection::{Connection, Reins, Report};
 use crate::connect::fleet::{Fleet, Instance, Offers, Server};
 use crate::connect::memory::Memory;
@@ -26,6 +27,7 @@ pub struct Surroundings {
     client: OnceLock<HttpClient>,
     pub(super) introduction: Introduction,
     pub(super) answers: Arc<dyn Answers>,
+    pub(super) call_answers: Arc<CallAnswers>,
     pub(super) keeper: Option<Vec<String>>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) roots: Vec<PathBuf>,
@@ -55,6 +57,8 @@ pub struct Parts {
     pub introduction: Introduction,
     /// Who answers what servers ask.
     pub answers: Arc<dyn Answers>,
+    /// Who answers instead, for the sake of single calls.
+    pub call_answers: Arc<CallAnswers>,
     /// The program that stays between us and a server.
     pub keeper: Option<Vec<String>>,
     /// Our own environment.
@@ -79,6 +83,7 @@ impl From<Parts> for Surroundings {
             client: OnceLock::new(),
             introduction: parts.introduction,
             answers: parts.answers,
+            call_answers: parts.call_answers,
             keeper: parts.keeper,
             variables: parts.variables,
             roots: parts.roots,
