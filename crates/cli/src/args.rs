@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+use crate::args_review::{Review, WaitForReview};
 use crate::args_serve::Serve;
 
 /// The place where AI agents and MCP servers meet.
@@ -75,6 +76,9 @@ pub(crate) enum Command {
     Sessions(Sessions),
     /// List and show recorded calls
     Calls(Calls),
+    /// List and answer what waits for a person, from any terminal
+    #[command(visible_alias = "reviews")]
+    Review(Review),
     /// Say what is wrong and how to put it right
     Doctor(Doctor),
     /// Print completions for a shell
@@ -279,6 +283,8 @@ pub(crate) struct Call {
     /// Treat the call as if a model had proposed it: policy decides, and may ask you
     #[arg(long)]
     pub(crate) review: bool,
+    #[command(flatten)]
+    pub(crate) wait: WaitForReview,
     /// Write images, audio and files of the result into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::args_review::WaitForReview;
+
 /// What every conversation takes.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Talk {
@@ -43,6 +45,8 @@ pub(crate) struct Run {
     /// Go on with a conversation: its id, its name, or the last one
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) wait: WaitForReview,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

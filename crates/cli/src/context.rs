@@ -7,17 +7,21 @@ use std::time::Duration;
 use switchboard_host::config::{self, Approvals, Config, Environment, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
+use switchboard_host::host::waiting_file;
 use switchboard_host::policy::Pattern;
-use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer};
+use switchboard_host::record::WaitingFile;
+use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
 use switchboard_host::{Host, Options, Recording, ServerId};
 
 use crate::args::Shared;
+use crate::args_review::Patience;
 use crate::chat::review::Desk;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::interrupt::Interrupts;
 use crate::ui::ask::Terminal;
 use crate::ui::asker::{NobodyAsked, TerminalAsker};
+use crate::ui::elsewhere::Elsewhere;
 use crate::ui::printer::Printer;
 use crate::ui::starting::Starting;
 
@@ -44,18 +48,34 @@ pub(crate) struct Wanted {
 pub(crate) struct People {
     reviewer: Arc<dyn Reviewer>,
     asker: Arc<dyn Asker>,
+    /// How long a question waits, if not as long as the settings say.
+    limit: Option<Duration>,
 }
 
 impl People {
     /// Whoever sits at the desk.
     pub(crate) fn at(desk: &Desk) -> Self {
-        Self { reviewer: Arc::new(desk.clone()), asker: Arc::new(desk.clone()) }
+        Self { reviewer: Arc::new(desk.clone()), asker: Arc::new(desk.clone()), limit: None }
     }
 
     /// Nobody.
     pub(crate) fn nobody(printer: &Printer) -> Self {
         let asker = NobodyAsked { printer: printer.clone() };
-        Self { reviewer: Arc::new(NobodyThere), asker: Arc::new(asker) }
+        Self { reviewer: Arc::new(NobodyThere), asker: Arc::new(asker), limit: None }
+    }
+
+    /// Whoever sits at another face.
+    pub(crate) fn elsewhere(printer: &Printer) -> Self {
+        let elsewhere = Elsewhere { printer: printer.clone() };
+        Self { reviewer: Arc::new(elsewhere.clone()), asker: Arc::new(elsewhere), limit: None }
+    }
+
+    /// The same, with as much time as the command line says.
+    pub(crate) fn with(mut self, patience: Option<Patience>) -> Self {
+        if let Some(Patience::For(limit)) = patience {
+            self.limit = Some(limit);
+        }
+        self
     }
 }
 
@@ -101,15 +121,43 @@ impl Context {
 
     /// Starts the host with the named servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
+        self.start_patiently(only, None)
+    }
+
+    /// The same, and questions that nobody here can answer may wait.
+    pub(crate) fn start_patiently(
+        &self,
+        only: Option<Vec<ServerId>>,
+        patience: Option<Patience>,
+    ) -> Result<Host, CliError> {
         let people = if self.has_person() {
             People {
                 reviewer: Arc::new(Terminal { stop: self.interrupts.token().clone() }),
                 asker: Arc::new(TerminalAsker { printer: self.printer.clone() }),
+                limit: None,
             }
         } else {
-            People::nobody(&self.printer)
+            self.nobody(patience)
         };
+        let people = people.with(patience);
         self.start_with(Wanted { only, people, allow: Vec::new() })
+    }
+
+    /// Nobody here: nobody at all, unless there is patience to wait for another face.
+    pub(crate) fn nobody(&self, patience: Option<Patience>) -> People {
+        match patience {
+            Some(_) => People::elsewhere(&self.printer),
+            None => People::nobody(&self.printer),
+        }
+    }
+
+    /// What waits for a person, in these places.
+    pub(crate) fn waiting(&self, places: &Places, limit: Duration) -> Waiting {
+        let store = match self.shared.no_record {
+            true => WaitingFile::in_memory(),
+            false => WaitingFile::at(&waiting_file(&places.state)),
+        };
+        Waiting::new(store, limit)
     }
 
     /// The same, with somebody else to ask.
@@ -138,12 +186,19 @@ impl Context {
         let record = if self.shared.no_record { Recording::Off } else { Recording::On };
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let approvals = Approvals::load(&places.state);
+        let settings = config::load(&places, &environment, &approvals).settings;
         // Only folders that were named are told to servers; the host's own default is not.
-        let roots = config::load(&places, &environment, &approvals).settings.roots;
+        let roots = settings.roots;
+        let minutes = u64::try_from(settings.review_minutes).unwrap_or(u64::MAX);
+        let usual = Duration::from_secs(minutes.saturating_mul(60));
+        let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(usual));
+        self.interrupts.mind(&waiting);
+        let answers = FaceAnswers::new(wanted.people.asker, roots).with_waiting(waiting.clone());
         let options = Options {
             keeper,
             reviewer: wanted.people.reviewer,
-            answers: Arc::new(FaceAnswers::new(wanted.people.asker, roots)),
+            answers: Arc::new(answers),
+            waiting: Some(waiting),
             only: wanted.only,
             record,
             start_limit,

@@ -6,6 +6,7 @@ use switchboard_host::StartError;
 use switchboard_host::config::ConfigError;
 use switchboard_host::format::escape;
 use switchboard_host::record::SessionError;
+use switchboard_host::review::WaitingError;
 
 use crate::exit_code;
 use crate::ui::printer::talk;
@@ -82,6 +83,19 @@ impl From<SessionError> for CliError {
             _ => exit_code::TROUBLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }
+    }
+}
+
+impl From<WaitingError> for CliError {
+    fn from(error: WaitingError) -> Self {
+        let code = match &error {
+            WaitingError::Unknown(_)
+            | WaitingError::OtherDigest { .. }
+            | WaitingError::DoesNotFit(_) => exit_code::USAGE,
+            WaitingError::Over { .. } => exit_code::NOT_RUN,
+            WaitingError::Store { .. } => exit_code::TROUBLE,
+        };
+        Self { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Ctrl-C and a polite request to end: what they mean depends on who listens.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use switchboard_host::review::Waiting;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +15,8 @@ pub(crate) struct Interrupts {
     token: CancellationToken,
     taken: Arc<AtomicBool>,
     presses: watch::Receiver<u32>,
+    /// What may wait for another face when the terminal has gone.
+    waiting: Arc<OnceLock<Waiting>>,
 }
 
 /// Every Ctrl-C from here on.
@@ -25,19 +28,32 @@ pub(crate) struct Presses {
 enum Signal {
     Interrupt,
     Terminate,
+    /// The terminal was closed.
+    HangUp,
 }
 
 impl Interrupts {
     /// The first signal gives up what runs, the second leaves at once; unless somebody takes over.
     pub(crate) fn watch() -> Self {
         let (count, presses) = watch::channel(0);
-        let interrupts = Self { token: CancellationToken::new(), taken: Arc::default(), presses };
+        let interrupts = Self {
+            token: CancellationToken::new(),
+            taken: Arc::default(),
+            presses,
+            waiting: Arc::default(),
+        };
         let (token, taken) = (interrupts.token.clone(), Arc::clone(&interrupts.taken));
+        let waiting = Arc::clone(&interrupts.waiting);
+        let mut signals = Signals::listen();
         tokio::spawn(async move {
             loop {
-                let signal = next().await;
+                let signal = signals.next().await;
                 if matches!(signal, Signal::Interrupt) && taken.load(Ordering::Acquire) {
                     count.send_modify(|count| *count += 1);
+                } else if matches!(signal, Signal::HangUp)
+                    && waiting.get().is_some_and(Waiting::is_needed)
+                {
+                    // What waits outlives the terminal: it can be answered from another one.
                 } else if token.is_cancelled() {
                     leave();
                 } else {
@@ -51,6 +67,12 @@ impl Interrupts {
     /// Is cancelled by the first signal.
     pub(crate) const fn token(&self) -> &CancellationToken {
         &self.token
+    }
+
+    /// From here on a closed terminal ends nothing while something waits there.
+    pub(crate) fn mind(&self, waiting: &Waiting) {
+        // A program has one host; that of a demo has no other before it.
+        self.waiting.set(waiting.clone()).ok();
     }
 
     /// From here on Ctrl-C is only counted, until this is dropped.
@@ -83,25 +105,62 @@ fn leave() {
     std::process::exit(i32::from(exit_code::INTERRUPTED));
 }
 
+/// What the system tells us, from the moment on at which it is made.
 #[cfg(unix)]
-async fn next() -> Signal {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
+struct Signals {
+    terminate: Option<tokio::signal::unix::Signal>,
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Whoever started us so that we outlive the terminal is right.
+        let hang_up = (!ignores_hang_up()).then(|| signal(SignalKind::hangup()).ok()).flatten();
+        Self { terminate: signal(SignalKind::terminate()).ok(), hang_up }
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => Signal::Interrupt,
+            () = told(self.terminate.as_mut()) => Signal::Terminate,
+            () = told(self.hang_up.as_mut()) => Signal::HangUp,
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => Signal::Interrupt,
-        () = terminated => Signal::Terminate,
     }
 }
 
+#[cfg(unix)]
+async fn told(signal: Option<&mut tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether we were started with hang-ups ignored, as `nohup` does; known only on Linux.
+#[cfg(unix)]
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first bit is that of the first signal, which is this one.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}
+
 #[cfg(not(unix))]
-async fn next() -> Signal {
-    tokio::signal::ctrl_c().await.ok();
-    Signal::Interrupt
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    const fn listen() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::signal::ctrl_c().await.ok();
+        Signal::Interrupt
+    }
 }

@@ -20,6 +20,7 @@ use crate::outcome::{Outcome, OutcomeKind};
 use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
 use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::{Intent, NewCall, OpenCall, Record, VerdictWord};
+use crate::review::{CallSeen, Unanswered, put_question};
 
 /// So often a person may put arguments in place before the call is given up.
 const MOST_EDITS: usize = 10;
@@ -56,6 +57,7 @@ impl Host {
         let number = open.id().get().cast_unsigned();
         let own = attention.answers.clone();
         let _answers_for_itself = own.map(|answers| self.call_answers().enter(number, answers));
+        let _asked = self.waiting().askers().begin(number, caller.reference.as_deref());
         let target = proposed.target.clone();
         let edited = OnceLock::new();
         let passage =
@@ -179,7 +181,7 @@ impl Passage<'_> {
     async fn review(&self, mut question: Question) -> Result<PermittedCall, Outcome> {
         let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
         for _ in 0..MOST_EDITS {
-            let answer = self.host.reviewer().ask(&question).await.map_err(|unanswered| {
+            let answer = self.put(&question).await.map_err(|unanswered| {
                 with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
             })?;
             let Answer::RunWith(arguments) = answer else {
@@ -194,6 +196,19 @@ impl Passage<'_> {
             }
         }
         Err(Outcome::rejected(None))
+    }
+
+    /// Puts a question to the face, and to every other face by way of the queue.
+    async fn put(&self, question: &Question) -> Result<Answer, Unanswered> {
+        let Caller { face, origin, name, reference } = self.caller;
+        let seen = CallSeen {
+            target: None,
+            reference: reference.clone(),
+            caller: Some(format!("{face}, {origin}:{name}")),
+        };
+        let number = self.open.id().get().cast_unsigned();
+        let (waiting, reviewer) = (self.host.waiting(), self.host.reviewer().as_ref());
+        put_question(waiting, reviewer, question, (number, seen)).await
     }
 
     /// Looks up the same target with arguments that a person wrote.

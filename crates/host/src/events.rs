@@ -80,6 +80,28 @@ pub enum What {
         /// How long it took.
         milliseconds: u64,
     },
+    /// Something waits for a person.
+    Waiting {
+        /// Its name in the queue.
+        id: String,
+        /// What it is, in one word: `review`, `form`, `url`.
+        kind: String,
+        /// Which server it is about.
+        server: String,
+        /// What is called there, where that is known.
+        target: Option<String>,
+        /// The call's id, where that is known.
+        call: Option<String>,
+    },
+    /// Something does not wait for a person any more.
+    Answered {
+        /// Its name in the queue.
+        id: String,
+        /// What was answered, in one word; or `expired`, or `withdrawn`.
+        how: String,
+        /// Who answered.
+        by: Option<String>,
+    },
 }
 
 /// Where events are told and watched.

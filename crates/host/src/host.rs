@@ -18,8 +18,10 @@ use crate::events::{Events, What};
 use crate::policy::Pattern;
 use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
-use crate::record::{CallId, Durability, Ledger, LedgerError};
-use crate::review::{NobodyThere, Reviewer};
+use crate::record::{CallId, Durability, Ledger, LedgerError, WaitingFile};
+use crate::review::{
+    Asker, CallLookup, NobodyThere, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall,
+};
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
 
@@ -37,6 +39,8 @@ pub struct Options {
     pub reviewer: Arc<dyn Reviewer>,
     /// Who answers what servers ask.
     pub answers: Arc<dyn Answers>,
+    /// Where questions wait for other faces as well, if `answers` shares it; or one of its own.
+    pub waiting: Option<Waiting>,
     /// Only these servers, if any are named.
     pub only: Option<Vec<ServerId>>,
     /// Whether calls are recorded.
@@ -66,6 +70,7 @@ impl Options {
             keeper: None,
             reviewer: Arc::new(NobodyThere),
             answers: Arc::new(Declines),
+            waiting: None,
             only: None,
             record: Recording::On,
             start_limit: Duration::from_secs(30),
@@ -97,6 +102,7 @@ struct Inner {
     reviewer: Arc<dyn Reviewer>,
     answers: Arc<dyn Answers>,
     call_answers: Arc<CallAnswers>,
+    waiting: Waiting,
     commands: mpsc::Sender<Command>,
     events: Events,
     tasks: Tasks,
@@ -128,6 +134,11 @@ impl Host {
         };
         let (tasks, events) = (Tasks::default(), Events::default());
         let call_answers = Arc::new(CallAnswers::default());
+        let waiting = options.waiting.unwrap_or_else(|| match options.record {
+            Recording::Off => Waiting::new(WaitingFile::in_memory(), USUAL_LIMIT),
+            Recording::On => Waiting::new(WaitingFile::at(&waiting_file(&state)), USUAL_LIMIT),
+        });
+        waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
         let (late, mut late_answers) = mpsc::channel(64);
         let parts = Parts {
             introduction: introduction(answers.as_ref()),
@@ -166,6 +177,7 @@ impl Host {
             reviewer,
             answers,
             call_answers,
+            waiting,
             commands,
             events,
             tasks,
@@ -238,6 +250,18 @@ impl Host {
         &self.inner.events
     }
 
+    /// What waits for a person, here and in other processes.
+    #[must_use]
+    pub fn waiting(&self) -> &Waiting {
+        &self.inner.waiting
+    }
+
+    /// From here on `asker` is asked what belongs to that call, and the face what does not, until
+    /// the registration is dropped or the call has ended.
+    pub fn answer_for(&self, call: impl Into<WhichCall>, asker: Arc<dyn Asker>) -> Registration {
+        self.inner.waiting.askers().register(call.into(), asker)
+    }
+
     /// Stops everything: tasks, connections, processes, and the ledger last.
     pub async fn stop(&self) {
         self.inner.tasks.stop(crate::call::STOP_LIMIT).await;
@@ -305,6 +329,12 @@ impl Host {
 pub fn ledger_file(state: &std::path::Path) -> PathBuf {
     // A folder of its own: the state folder is watched for approvals, and this is written all the time.
     state.join("record").join("calls.db")
+}
+
+/// Where what waits for a person is kept, below the folder for state.
+#[must_use]
+pub fn waiting_file(state: &std::path::Path) -> PathBuf {
+    state.join("record").join("waiting.db")
 }
 
 fn introduction(answers: &dyn Answers) -> Introduction {

@@ -67,7 +67,7 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
     );
     context.printer.say(&format!("> {QUESTION}\n"));
     conversation.say(QUESTION, Vec::new()).await;
-    let (mut left_open, mut code) = (None, exit_code::OK);
+    let (mut left_open, mut code) = (Vec::new(), exit_code::OK);
     loop {
         tokio::select! {
             biased;
@@ -104,9 +104,9 @@ pub(crate) async fn demo(context: &Context, demo: Demo) -> Result<u8, CliError> 
                     () = context.interrupts.token().cancelled() => continue,
                 };
                 if let Put::Interrupted { .. } = put {
-                    left_open = Some(put);
                     conversation.cancel().await;
                 }
+                left_open.push(put);
             }
         }
     }

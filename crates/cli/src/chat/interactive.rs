@@ -23,6 +23,7 @@ use crate::exit_code;
 use crate::interrupt::Presses;
 use crate::ui::ask::{self, Put};
 use crate::ui::editor::{Editor, Line};
+use crate::ui::terminal;
 use crate::ui::typed::Typed as TypedLines;
 
 /// So many lines are shown of what was said last when a conversation goes on.
@@ -173,6 +174,7 @@ impl Interactive<'_> {
     ) -> Result<T, CliError> {
         let mut presses = self.context.interrupts.take_over();
         let mut work = std::pin::pin!(work);
+        let mut left_open = Vec::new();
         loop {
             tokio::select! {
                 biased;
@@ -181,8 +183,9 @@ impl Interactive<'_> {
                     return Err(CliError::new(exit_code::INTERRUPTED, "given up"));
                 }
                 Some(waiting) = self.questions.recv() => {
-                    // What a person fetches is not asked about, so nothing is left open here.
-                    ask::put(waiting).await;
+                    // What a person fetches is not asked about; what servers ask may be left to
+                    // other faces.
+                    left_open.push(ask::put(waiting).await);
                 }
             }
         }
@@ -225,7 +228,10 @@ impl Interactive<'_> {
                         self.left = Some(exit_code::TROUBLE);
                         return Ok(());
                     };
-                    self.show.event(&event)?;
+                    // What nobody sees any more may still be under way, and answered elsewhere.
+                    self.show.event(&event).or_else(|error| {
+                        if terminal::is_gone() { Ok(()) } else { Err(error) }
+                    })?;
                     let is_last =
                         matches!(&event, Event::TurnEnded { said, .. } if *said == self.said);
                     match event {
@@ -241,6 +247,10 @@ impl Interactive<'_> {
                     }
                 }
                 Some(waiting) = self.questions.recv() => {
+                    if terminal::is_gone() {
+                        left_open.push(ask::leave_to_others(waiting));
+                        continue;
+                    }
                     if !left_open.is_empty() {
                         left_open.push(ask::leave_open(waiting));
                         continue;
@@ -254,9 +264,13 @@ impl Interactive<'_> {
                         put = ask::put(waiting) => put,
                         () = self.context.interrupts.token().cancelled() => continue,
                     };
-                    if let Put::Interrupted { .. } = put {
-                        left_open.push(put);
-                        self.opened.conversation.cancel().await;
+                    match put {
+                        Put::Answered => {}
+                        Put::Interrupted { .. } => {
+                            left_open.push(put);
+                            self.opened.conversation.cancel().await;
+                        }
+                        Put::Gone { .. } => left_open.push(put),
                     }
                     typed.resume();
                 }

@@ -14,6 +14,7 @@ use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::ask::{self, Put};
+use crate::ui::terminal;
 
 /// Runs one task; the exit code says how it ended.
 pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
@@ -21,7 +22,8 @@ pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
     // A person can be asked only where both ends are a terminal.
     let person = context.has_person();
     let (desk, mut questions) = Desk::new();
-    let people = if person { People::at(&desk) } else { People::nobody(&context.printer) };
+    let people = if person { People::at(&desk) } else { context.nobody(run.wait.patience) };
+    let people = people.with(run.wait.patience);
     let mut opened = open(context, &run.talk, run.resume.as_deref(), people).await?;
     let mut show = Show::new(context, opened.model.as_ref());
     let mut code = Ok(exit_code::OK);
@@ -55,6 +57,7 @@ async fn follow(
     questions: &mut tokio::sync::mpsc::Receiver<Waiting>,
     show: &mut Show,
 ) -> Result<u8, CliError> {
+    let person = context.has_person();
     let mut not_allowed = false;
     let mut cancelled = false;
     let mut left_open = Vec::new();
@@ -68,6 +71,10 @@ async fn follow(
             }
             event = opened.events.recv() => event,
             Some(waiting) = questions.recv() => {
+                if terminal::is_gone() {
+                    left_open.push(ask::leave_to_others(waiting));
+                    continue;
+                }
                 if !left_open.is_empty() {
                     left_open.push(ask::leave_open(waiting));
                     continue;
@@ -80,9 +87,13 @@ async fn follow(
                     put = ask::put(waiting) => put,
                     () = context.interrupts.token().cancelled() => continue,
                 };
-                if let Put::Interrupted { .. } = put {
-                    left_open.push(put);
-                    opened.conversation.cancel().await;
+                match put {
+                    Put::Answered => {}
+                    Put::Interrupted { .. } => {
+                        left_open.push(put);
+                        opened.conversation.cancel().await;
+                    }
+                    Put::Gone { .. } => left_open.push(put),
                 }
                 continue;
             }
@@ -90,7 +101,9 @@ async fn follow(
         let Some(event) = event else {
             return Err(CliError::new(exit_code::TROUBLE, "the conversation ended by itself"));
         };
-        show.event(&event)?;
+        // What nobody sees any more may still be under way, and answered elsewhere.
+        show.event(&event)
+            .or_else(|error| if person && terminal::is_gone() { Ok(()) } else { Err(error) })?;
         match event {
             Event::Ended { outcome: OutcomeKind::Denied | OutcomeKind::Rejected, .. } => {
                 not_allowed = true;

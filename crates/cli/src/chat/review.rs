@@ -3,10 +3,13 @@
 use switchboard_host::TargetKind;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{Answering, Ask, Asker, Reply, Replying, Reviewer, Unanswered};
+use switchboard_host::review::{
+    Answering, Ask, Asker, News, Reply, Replying, Reviewer, Unanswered,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::ui::ask;
+use crate::ui::asker::heard;
 
 /// What waits for the person.
 #[derive(Debug)]
@@ -15,8 +18,8 @@ pub(crate) enum Waiting {
     Question(Questioned),
     /// What a server asks.
     Ask { ask: Ask, reply: oneshot::Sender<Reply> },
-    /// What a server asked and nobody should answer, in a line that is safe to show.
-    TurnedDown(String),
+    /// What happened to a question without this person, in a line that is safe to show.
+    Notice(String),
 }
 
 /// Whether a call may run.
@@ -46,6 +49,13 @@ impl Desk {
         let (questions, waiting) = mpsc::channel(16);
         (Self { questions }, waiting)
     }
+
+    fn tell(&self, news: &News<'_>) {
+        if let Some(notice) = heard(news) {
+            // With so much waiting, one notice less is no loss.
+            self.questions.try_send(Waiting::Notice(notice)).ok();
+        }
+    }
 }
 
 impl Reviewer for Desk {
@@ -66,6 +76,10 @@ impl Reviewer for Desk {
             answered.await.map_err(|_| nobody())
         })
     }
+
+    fn hear(&self, news: News<'_>) {
+        self.tell(&news);
+    }
 }
 
 impl Asker for Desk {
@@ -84,7 +98,11 @@ impl Asker for Desk {
         let (server, why) = (escape_line(server), escape_line(why));
         let notice = format!("! what server `{server}` asked was turned down: {why}");
         // With so much waiting, one notice less is no loss.
-        self.questions.try_send(Waiting::TurnedDown(notice)).ok();
+        self.questions.try_send(Waiting::Notice(notice)).ok();
+    }
+
+    fn hear(&self, news: News<'_>) {
+        self.tell(&news);
     }
 }
 

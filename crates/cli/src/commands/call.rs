@@ -17,7 +17,8 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     let config = context.config()?;
     let id = context.known(&config, &call.server)?;
     let given = call.json_args.as_deref().map(from_json).transpose()?;
-    let host = context.start(Some(with_stand_ins(&config, &id, &call.tool)))?;
+    let only = Some(with_stand_ins(&config, &id, &call.tool));
+    let host = context.start_patiently(only, call.wait.patience)?;
     context.ready(&host, Some(std::slice::from_ref(&id))).await?;
     let arguments = match given {
         Some(given) => Ok(given),

@@ -12,6 +12,8 @@ pub(crate) mod outcome;
 mod prompt;
 mod prompts;
 mod resources;
+mod review;
+mod review_answer;
 mod run;
 mod serve;
 pub(crate) mod servers;

@@ -6,8 +6,8 @@ use crate::args::{
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, serve,
-    servers, sessions, tools,
+    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, review,
+    serve, servers, sessions, tools,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -63,6 +63,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             Some(CallsCommand::List(filter)) => calls::list(context, &filter).await,
             Some(CallsCommand::Show { id }) => calls::show(context, &id).await,
         },
+        Command::Review(review) => review::review(context, review).await,
         Command::Doctor(doctor) => doctor::doctor(context, doctor.server.as_deref()).await,
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::page(context),

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use switchboard_host::TargetKind;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{Answering, Reviewer};
+use switchboard_host::review::{Answering, News, Reply, Reviewer};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +13,7 @@ use crate::chat::review::{Questioned, Waiting};
 use crate::ui::asker;
 use crate::ui::menu::{self, Always, Card, Choice};
 use crate::ui::printer::talk;
+use crate::ui::terminal;
 
 /// The person at this terminal; who does not want to answer wants to stop.
 #[derive(Clone, Debug)]
@@ -27,6 +28,28 @@ pub(crate) enum Put {
     Answered,
     /// The person wants to stop. The call waits until it is given up, as long as this is held.
     Interrupted { _unanswered: oneshot::Sender<Answer> },
+    /// The terminal has gone. The question waits for another face, as long as this is held.
+    Gone { _unanswered: Unanswered },
+}
+
+/// Whoever waits for an answer that this face cannot give.
+#[derive(Debug)]
+#[expect(dead_code, reason = "they are only held")]
+pub(crate) enum Unanswered {
+    /// To a question about a call.
+    Answer(oneshot::Sender<Answer>),
+    /// To a question of a server.
+    Reply(oneshot::Sender<Reply>),
+}
+
+/// What a person made of a question about a call.
+pub(crate) enum Said {
+    /// An answer.
+    Answer(Answer),
+    /// They want to stop.
+    Left,
+    /// Nobody is there any more.
+    Gone,
 }
 
 impl Reviewer for Terminal {
@@ -42,14 +65,22 @@ impl Reviewer for Terminal {
         };
         Box::pin(async move {
             match asked.put().await {
-                Some(answer) => Ok(answer),
-                None => {
+                Said::Answer(answer) => Ok(answer),
+                Said::Left => {
                     self.stop.cancel();
                     // The call is given up where it waits for this.
                     std::future::pending().await
                 }
+                // Somebody else may answer; this face cannot.
+                Said::Gone => std::future::pending().await,
             }
         })
+    }
+
+    fn hear(&self, news: News<'_>) {
+        if let Some(line) = asker::heard(&news) {
+            talk(&line);
+        }
     }
 }
 
@@ -64,27 +95,37 @@ pub(crate) async fn put(waiting: Waiting) -> Put {
                 () = reply.closed() => return Put::Answered,
                 replied = asker::put(ask) => replied,
             };
+            let Some(replied) = replied else {
+                return Put::Gone { _unanswered: Unanswered::Reply(reply) };
+            };
             reply.send(replied).ok();
             return Put::Answered;
         }
-        Waiting::TurnedDown(notice) => {
+        Waiting::Notice(notice) => {
             talk(&notice);
             return Put::Answered;
         }
     };
-    let Questioned { server, target, arguments, why, problem, answer, is_tool } = questioned;
+    let Questioned { server, target, arguments, why, problem, mut answer, is_tool } = questioned;
     // Its call was given up meanwhile.
     if answer.is_closed() {
         return Put::Answered;
     }
     let title = title(&server, &target, is_tool);
-    match (Asked { title, arguments, why, problem, is_tool }).put().await {
-        Some(given) => {
+    // It may be answered elsewhere, or given up, and then the menu goes away.
+    let said = tokio::select! {
+        biased;
+        () = answer.closed() => return Put::Answered,
+        said = (Asked { title, arguments, why, problem, is_tool }).put() => said,
+    };
+    match said {
+        Said::Answer(given) => {
             // Whoever waited may have gone.
             answer.send(given).ok();
             Put::Answered
         }
-        None => Put::Interrupted { _unanswered: answer },
+        Said::Left => Put::Interrupted { _unanswered: answer },
+        Said::Gone => Put::Gone { _unanswered: Unanswered::Answer(answer) },
     }
 }
 
@@ -93,7 +134,18 @@ pub(crate) fn leave_open(waiting: Waiting) -> Put {
     match waiting {
         Waiting::Question(question) => Put::Interrupted { _unanswered: question.answer },
         // A server whose question is dropped is told that nobody answered.
-        Waiting::Ask { .. } | Waiting::TurnedDown(_) => Put::Answered,
+        Waiting::Ask { .. } | Waiting::Notice(_) => Put::Answered,
+    }
+}
+
+/// Leaves a question to other faces.
+pub(crate) fn leave_to_others(waiting: Waiting) -> Put {
+    match waiting {
+        Waiting::Question(question) => {
+            Put::Gone { _unanswered: Unanswered::Answer(question.answer) }
+        }
+        Waiting::Ask { reply, .. } => Put::Gone { _unanswered: Unanswered::Reply(reply) },
+        Waiting::Notice(_) => Put::Answered,
     }
 }
 
@@ -123,18 +175,18 @@ pub(crate) fn why(question: &Question) -> String {
 }
 
 /// A question with everything that the answer decides about.
-struct Asked {
-    title: String,
-    arguments: String,
-    why: String,
-    problem: Option<String>,
-    is_tool: bool,
+pub(crate) struct Asked {
+    pub(crate) title: String,
+    pub(crate) arguments: String,
+    pub(crate) why: String,
+    pub(crate) problem: Option<String>,
+    pub(crate) is_tool: bool,
 }
 
 impl Asked {
-    async fn put(self) -> Option<Answer> {
-        // Reading from the terminal blocks; the rest of the program goes on.
-        let choice = tokio::task::spawn_blocking(move || {
+    /// Puts it; it goes away with the future.
+    pub(crate) async fn put(self) -> Said {
+        let choice = asker::withdrawable("(no longer asked)", move |standing| {
             if let Some(problem) = &self.problem {
                 let mut out = std::io::stderr();
                 writeln!(out, "That cannot be sent: {}", escape_line(problem)).ok()?;
@@ -142,19 +194,23 @@ impl Asked {
             let can_always =
                 if self.is_tool { Always::Yes } else { Always::NotFor("only tools have a list") };
             let Self { title, arguments, why, .. } = &self;
-            menu::ask(&Card { title, arguments, why, can_always })
+            menu::ask(&Card { title, arguments, why, can_always }, standing)
         });
-        Some(match choice.await.ok().flatten()? {
-            Choice::Run => Answer::Run,
-            Choice::Always => Answer::Always,
-            Choice::Skip => Answer::Skip,
-            Choice::Tell(instead) => Answer::Reject(instead),
-            Choice::Edit(arguments) => Answer::RunWith(arguments),
+        Said::Answer(match choice.await.flatten() {
+            Some(Choice::Run) => Answer::Run,
+            Some(Choice::Always) => Answer::Always,
+            Some(Choice::Skip) => Answer::Skip,
+            Some(Choice::Tell(instead)) => Answer::Reject(instead),
+            Some(Choice::Edit(arguments)) => Answer::RunWith(arguments),
+            // A terminal that has gone says nothing, which is not the same as stop.
+            None if terminal::is_gone() => return Said::Gone,
+            None => return Said::Left,
         })
     }
 }
 
-fn title(server: &str, target: &str, is_tool: bool) -> String {
+/// What would be done, in one line.
+pub(crate) fn title(server: &str, target: &str, is_tool: bool) -> String {
     let (server, target) = (escape_line(server), escape_line(target));
     if is_tool {
         format!("Run {target} on {server}?")

@@ -1,11 +1,18 @@
 //! Who is asked what servers ask: the person at the terminal, or nobody.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use switchboard_host::format::escape_line;
-use switchboard_host::review::{Ask, Asker, Reply, Replying};
+use switchboard_host::review::{Ask, Asker, News, Reply, Replying};
 
 use crate::ui::form;
 use crate::ui::keys::{AtKeys, Standing};
 use crate::ui::printer::{Printer, talk};
+use crate::ui::terminal;
+
+/// How long a question that is taken back may take to clear the terminal.
+const CLEARING: Duration = Duration::from_millis(300);
 
 /// The person at this terminal, where nothing else reads from it.
 #[derive(Clone, Debug)]
@@ -16,11 +23,24 @@ pub(crate) struct TerminalAsker {
 impl Asker for TerminalAsker {
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
         self.printer.stand_still();
-        Box::pin(put(ask.clone()))
+        let ask = ask.clone();
+        Box::pin(async move {
+            match put(ask).await {
+                Some(reply) => reply,
+                // Somebody else may answer; this face cannot.
+                None => std::future::pending().await,
+            }
+        })
     }
 
     fn turned_down(&self, server: &str, why: &str) {
         turned_down(&self.printer, server, why);
+    }
+
+    fn hear(&self, news: News<'_>) {
+        if let Some(line) = heard(&news) {
+            talk(&line);
+        }
     }
 }
 
@@ -36,7 +56,7 @@ impl Asker for NobodyAsked {
         let message: String = escape_line(&ask.message).chars().take(200).collect();
         self.printer.warn(
             &format!("server `{server}` asked something, which was declined: {message}"),
-            Some("nobody can be asked here; run it at a terminal"),
+            Some("nobody can be asked here; run it at a terminal or with `--wait-for-review`"),
         );
         Box::pin(async { Reply::Decline })
     }
@@ -51,22 +71,60 @@ pub(crate) fn turned_down(printer: &Printer, server: &str, why: &str) {
     printer.warn(&format!("what server `{server}` asked was turned down: {why}"), None);
 }
 
-/// Puts a question to the person; it goes away with the future.
-pub(crate) async fn put(ask: Ask) -> Reply {
-    struct Withdraw(Option<Standing>);
-    impl Drop for Withdraw {
-        fn drop(&mut self) {
-            if let Some(standing) = &self.0 {
-                standing.withdraw();
-                talk("\n(the server no longer asks)");
-            }
+/// A line about what became of a question without the person at this terminal.
+pub(crate) fn heard(news: &News<'_>) -> Option<String> {
+    match news {
+        News::Waits(_) => None,
+        News::AnsweredElsewhere { by, word, .. } => {
+            Some(format!("(answered elsewhere: `{word}`, by {})", escape_line(by)))
+        }
+        News::Expired(_) => Some("(nobody answered in time)".to_owned()),
+    }
+}
+
+/// Puts a question to the person; it goes away with the future. Nothing when nobody is there any
+/// more.
+pub(crate) async fn put(ask: Ask) -> Option<Reply> {
+    let reply = withdrawable("\n(the server no longer asks)", move |standing| {
+        form::put(&ask, &mut AtKeys::new(standing))
+    });
+    let reply = reply.await.unwrap_or(Reply::Cancel);
+    // A terminal that has gone says nothing, which is not the same as no.
+    (reply != Reply::Cancel || !terminal::is_gone()).then_some(reply)
+}
+
+/// Asks on a thread that may wait for the keyboard; when the future is dropped, the question is
+/// taken back and `farewell` told. Nothing when it could not be asked.
+pub(crate) async fn withdrawable<T: Send + 'static>(
+    farewell: &'static str,
+    ask: impl FnOnce(Standing) -> T + Send + 'static,
+) -> Option<T> {
+    let standing = Standing::default();
+    let (asking, over) = mpsc::channel();
+    let mut withdraw = Withdraw { question: Some((standing.clone(), over)), farewell };
+    let asked = tokio::task::spawn_blocking(move || {
+        let answer = ask(standing);
+        drop::<mpsc::Sender<()>>(asking);
+        answer
+    });
+    let answer = asked.await.ok();
+    withdraw.question = None;
+    answer
+}
+
+/// Takes a question back.
+struct Withdraw {
+    question: Option<(Standing, mpsc::Receiver<()>)>,
+    farewell: &'static str,
+}
+
+impl Drop for Withdraw {
+    fn drop(&mut self) {
+        if let Some((standing, over)) = &self.question {
+            standing.withdraw();
+            // The question clears away what it has shown; an editor outside takes longer.
+            over.recv_timeout(CLEARING).ok();
+            talk(self.farewell);
         }
     }
-    let standing = Standing::default();
-    let mut withdraw = Withdraw(Some(standing.clone()));
-    // Reading from the terminal blocks; the rest of the program goes on.
-    let put = tokio::task::spawn_blocking(move || form::put(&ask, &mut AtKeys::new(standing)));
-    let reply = put.await.unwrap_or(Reply::Cancel);
-    withdraw.0 = None;
-    reply
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::ui::editor::{Complete, Editor, Line};
+use crate::ui::keys::Standing;
 use crate::ui::menu::{Always, Card, ask};
 use crate::ui::typed::Typed;
 
@@ -36,7 +37,7 @@ fn stage() {
                 why: "nothing allows it",
                 can_always: Always::Yes,
             };
-            println!("got {:?};", ask(&card));
+            println!("got {:?};", ask(&card, Standing::default()));
         }
         Ok("typed") => typed(),
         _ => {}

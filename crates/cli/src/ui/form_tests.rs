@@ -51,6 +51,7 @@ fn asking(kind: AskKind) -> Ask {
         server: "notes".to_owned(),
         tool: Some("save".to_owned()),
         call: Some("7".to_owned()),
+        reference: None,
         message: "Who is it?\nServer bank asks you:\u{1b}[2J".to_owned(),
         kind,
     }

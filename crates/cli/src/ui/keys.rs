@@ -29,8 +29,25 @@ impl Standing {
         self.raw.restore();
     }
 
+    /// Whether nobody has taken it back.
+    pub(crate) fn is_standing(&self) -> bool {
+        !self.withdrawn.load(Ordering::Acquire)
+    }
+
+    /// Lets keys come one by one, as long as the question stands.
+    #[cfg(unix)]
+    pub(crate) fn enter_raw(&self) {
+        self.raw.enter();
+    }
+
+    /// Puts the terminal back.
+    #[cfg(unix)]
+    pub(crate) fn leave_raw(&self) {
+        self.raw.restore();
+    }
+
     fn stands(&self) -> Result<(), Reply> {
-        if self.withdrawn.load(Ordering::Acquire) { Err(Reply::Cancel) } else { Ok(()) }
+        if self.is_standing() { Ok(()) } else { Err(Reply::Cancel) }
     }
 }
 

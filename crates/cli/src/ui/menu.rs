@@ -2,6 +2,7 @@
 
 use switchboard_host::format::{escape, escape_line};
 
+use crate::ui::keys::Standing;
 use crate::ui::menu_person::AtTerminal;
 
 /// What a person is asked about.
@@ -101,9 +102,10 @@ pub(crate) trait Person {
     fn edit(&mut self, text: &str) -> Result<String, String>;
 }
 
-/// Asks the person at the terminal, and waits. Nothing when there is no answer.
-pub(crate) fn ask(card: &Card<'_>) -> Option<Choice> {
-    decide(card, &mut AtTerminal::new())
+/// Asks the person at the terminal, and waits as long as the question stands. Nothing when there is
+/// no answer.
+pub(crate) fn ask(card: &Card<'_>, standing: Standing) -> Option<Choice> {
+    decide(card, &mut AtTerminal::new(standing))
 }
 
 fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {

@@ -6,6 +6,7 @@ use console::{Key, Term, measure_text_width};
 use switchboard_host::format::escape_line;
 
 use crate::ui::editor::edit_line;
+use crate::ui::keys::Standing;
 use crate::ui::menu::{Entry, Person};
 use crate::ui::outside_editor::OutsideEditor;
 use crate::ui::terminal;
@@ -18,6 +19,7 @@ pub(crate) struct AtTerminal {
     term: Term,
     /// Nothing where only lines can be read.
     keys: Option<Keys>,
+    standing: Standing,
 }
 
 /// The entry that Enter chooses.
@@ -26,14 +28,14 @@ struct Keys {
 }
 
 impl AtTerminal {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(standing: Standing) -> Self {
         let is_capable = terminal::is_capable() && std::io::stderr().is_terminal();
         if is_capable {
             terminal::forget_keys();
         }
         // Whoever presses Enter without looking has not agreed to anything.
         let keys = is_capable.then_some(Keys { chosen: Entry::Skip });
-        Self { term: Term::stderr(), keys }
+        Self { term: Term::stderr(), keys, standing }
     }
 
     fn choose_by_line(&mut self, entries: &[Entry]) -> Option<Entry> {
@@ -53,13 +55,11 @@ impl AtTerminal {
     /// pressed earlier counts.
     fn choose_by_key(&mut self, entries: &[Entry], chosen: Entry) -> Option<Entry> {
         #[cfg(unix)]
-        let raw = crate::ui::raw::Raw::default();
-        #[cfg(unix)]
-        raw.enter();
+        self.standing.enter_raw();
         terminal::forget_keys();
         let answer = self.read_keys(entries, chosen);
         #[cfg(unix)]
-        raw.restore();
+        self.standing.leave_raw();
         answer
     }
 
@@ -69,18 +69,37 @@ impl AtTerminal {
             for line in &lines {
                 self.term.write_line(line).ok()?;
             }
-            let pressed = self.term.read_key_raw();
+            let pressed = self.keys();
             self.term.clear_last_lines(lines.len()).ok()?;
-            match press(&pressed.ok()?, entries, chosen) {
-                Pressed::Move(to) => chosen = to,
-                Pressed::Choose(entry) => {
-                    // What was chosen stays to be seen.
-                    self.term.write_line(&format!("  {}", entry.label())).ok()?;
-                    return Some(entry);
+            for key in pressed? {
+                match press(&key, entries, chosen) {
+                    Pressed::Move(to) => chosen = to,
+                    Pressed::Choose(entry) => {
+                        // What was chosen stays to be seen.
+                        self.term.write_line(&format!("  {}", entry.label())).ok()?;
+                        return Some(entry);
+                    }
+                    Pressed::Leave => return None,
                 }
-                Pressed::Leave => return None,
             }
         }
+    }
+
+    /// The next keys; nothing when there will be none, or the question was taken back.
+    #[cfg(unix)]
+    fn keys(&self) -> Option<Vec<Key>> {
+        while self.standing.is_standing() {
+            if let Some(bytes) = crate::ui::raw::pressed().ok()? {
+                return Some(crate::ui::raw::keys_of(&bytes));
+            }
+        }
+        None
+    }
+
+    #[cfg(not(unix))]
+    fn keys(&self) -> Option<Vec<Key>> {
+        let key = self.term.read_key_raw().ok()?;
+        self.standing.is_standing().then(|| vec![key])
     }
 }
 
@@ -102,6 +121,13 @@ impl Person for AtTerminal {
             return edit_line(question, "");
         }
         self.show(question)?;
+        // A question that is taken back must not eat the line after it.
+        #[cfg(unix)]
+        while !crate::ui::raw::has_input().ok()? {
+            if !self.standing.is_standing() {
+                return None;
+            }
+        }
         let mut line = String::new();
         match std::io::stdin().read_line(&mut line) {
             Ok(0) | Err(_) => None,

@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod ask;
 pub(crate) mod asker;
 pub(crate) mod editor;
+pub(crate) mod elsewhere;
 pub(crate) mod form;
 pub(crate) mod history;
 pub(crate) mod keys;

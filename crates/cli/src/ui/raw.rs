@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use console::Key;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -51,6 +52,41 @@ pub(crate) fn pressed() -> Result<Option<Vec<u8>>, Errno> {
         bytes.extend(read()?);
     }
     Ok(Some(bytes))
+}
+
+/// Whether something can be read within a moment.
+pub(crate) fn has_input() -> Result<bool, Errno> {
+    is_ready(STEP)
+}
+
+/// The keys that some bytes stand for.
+pub(crate) fn keys_of(bytes: &[u8]) -> Vec<Key> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut keys = Vec::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        keys.push(match c {
+            '\u{1b}' => match rest.next_if(|c| matches!(c, '[' | 'O')) {
+                Some(_) => match rest.find(|c| ('@'..='~').contains(c)) {
+                    Some('A') => Key::ArrowUp,
+                    Some('B') => Key::ArrowDown,
+                    Some('C') => Key::ArrowRight,
+                    Some('D') => Key::ArrowLeft,
+                    Some('H') => Key::Home,
+                    Some('F') => Key::End,
+                    Some('Z') => Key::BackTab,
+                    Some(_) | None => Key::Unknown,
+                },
+                None => Key::Escape,
+            },
+            '\r' | '\n' => Key::Enter,
+            '\t' => Key::Tab,
+            '\u{3}' => Key::CtrlC,
+            '\u{7f}' => Key::Backspace,
+            c => Key::Char(c),
+        });
+    }
+    keys
 }
 
 fn is_ready(limit: Duration) -> Result<bool, Errno> {
@@ -146,7 +182,7 @@ fn rubbed_out(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, LineOfKeys};
+    use super::{Ended, Key, LineOfKeys, keys_of};
 
     #[test]
     fn keys_make_a_line_and_leave_it() {
@@ -172,6 +208,20 @@ mod tests {
             }
             assert_eq!(got, (echo.to_owned(), ended), "{pressed:?}");
             assert_eq!(line.into_text(), text, "{pressed:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_stand_for_keys() {
+        for (bytes, keys) in [
+            ("r", vec![Key::Char('r')]),
+            ("\u{1b}[A\r", vec![Key::ArrowUp, Key::Enter]),
+            ("\u{1b}OC\t\u{1b}[Z", vec![Key::ArrowRight, Key::Tab, Key::BackTab]),
+            ("\u{1b}", vec![Key::Escape]),
+            ("\u{1b}[5~x", vec![Key::Unknown, Key::Char('x')]),
+            ("\u{3}\u{4}", vec![Key::CtrlC, Key::Char('\u{4}')]),
+        ] {
+            assert_eq!(keys_of(bytes.as_bytes()), keys, "{bytes:?}");
         }
     }
 

@@ -34,6 +34,22 @@ pub(crate) fn give_back() {
     }
 }
 
+/// Whether the terminal has been closed: nobody will ever type into it again.
+pub(crate) fn is_gone() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let input = rustix::stdio::stdin();
+        let mut inputs = [PollFd::new(&input, PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let over = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+        poll(&mut inputs, Some(&at_once))
+            .is_ok_and(|_| inputs.iter().any(|input| input.revents().intersects(over)))
+    }
+    #[cfg(not(unix))]
+    false
+}
+
 /// Forgets the keys that were pressed before a question was shown: they are no answer to it.
 pub(crate) fn forget_keys() {
     #[cfg(unix)]

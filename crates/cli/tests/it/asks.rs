@@ -48,7 +48,11 @@ const FILLED_IN: [(&str, &str); 14] = [
 fn a_form_of_a_real_server_is_filled_in_at_the_terminal() {
     let switchboard = everything();
     let ran = typed(&switchboard, &FORM, &FILLED_IN).expect(0);
-    assert!(ran.stdout.contains("Server everything asks you:"), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("Server everything asks you, for trigger-elicitation-request (call 1):"),
+        "{ran:?}"
+    );
     assert!(ran.stdout.contains("| Please provide inputs for the following fields:"), "{ran:?}");
     let (_, raw) = ran.stdout.split_once("Raw result: ").unwrap_or_else(|| panic!("{ran:?}"));
     let raw: Value = serde_json::from_str(raw.trim()).unwrap();
@@ -96,7 +100,7 @@ fn el_03_without_a_person_a_form_is_declined_and_the_call_has_one_outcome() {
     assert!(ran.stdout.contains("User declined"), "{ran:?}");
     let expected = "warning: server `everything` asked something, which was declined: Please \
                     provide inputs for the following fields:\nhint: nobody can be asked here; run \
-                    it at a terminal\n";
+                    it at a terminal or with `--wait-for-review`\n";
     assert_eq!(ran.stderr, expected);
     assert_eq!(switchboard.recorded(), ["tool everything/trigger-elicitation-request: ok"]);
 }
@@ -117,7 +121,8 @@ fn el_01_a_question_for_a_secret_is_turned_down_in_both_eras() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_question_is_answered_in_both_eras() {
-    for (era, heading) in [("legacy", "asks you:"), ("modern", "asks you, for ask (call ")] {
+    let heading = "asks you, for ask (call 1):";
+    for era in ["legacy", "modern"] {
         let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
         let words = ["call", "echo", "ask", "question=Which colour?"];
         let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];

@@ -54,4 +54,5 @@ mod terminal;
 mod testenv;
 mod time;
 mod two_servers;
+mod waiting;
 mod watch;

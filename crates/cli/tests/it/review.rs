@@ -17,7 +17,9 @@ fn without_a_terminal_nothing_that_needs_a_person_runs() {
     let words = ["call", "echo", "write", "key=a", "--review"];
     let refused = switchboard.run_with_input(&words, "r\n").expect(5);
     assert!(refused.stderr.contains("needs a person's approval"), "{refused:?}");
-    assert!(refused.stderr.contains("hint: run it at a terminal, or add `write` to `autoApprove`"));
+    assert!(refused.stderr.contains(
+        "hint: run it at a terminal or with `--wait-for-review`, or add `write` to `autoApprove`"
+    ));
     let done = std::fs::read_to_string(&journal).unwrap_or_default();
     assert_eq!(done, "", "the tool ran");
     assert_eq!(switchboard.recorded(), ["tool echo/write: denied (unanswered)"]);

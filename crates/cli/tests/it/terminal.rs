@@ -163,6 +163,14 @@ impl Terminal {
         _ = self.child.wait();
     }
 
+    /// Closes the terminal, as a window is closed; gives the id of the program that was in it.
+    pub(crate) fn hang_up(mut self) -> u32 {
+        let pid = self.pid();
+        self.child.kill().expect("the terminal is still there");
+        self.child.wait().expect("the terminal was ours");
+        pid
+    }
+
     /// Waits for the end; gives the exit code and what was shown since it was last waited for.
     #[track_caller]
     pub(crate) fn finish(mut self) -> (i32, String) {

@@ -238,10 +238,12 @@ fn broken_approvals_approve_nothing_and_are_reported() {
 #[test]
 fn settings_of_the_user_count_and_those_of_a_project_only_narrow() {
     let user = r#"{"settings": {"autoApprove": true, "durability": "power",
-        "resultLimitBytes": 100000, "showLimitBytes": 5000, "roots": ["/a", "b", "~/c"]}}"#;
+        "resultLimitBytes": 100000, "showLimitBytes": 5000, "reviewMinutes": 20,
+        "roots": ["/a", "b", "~/c"]}}"#;
     let wide = r#"{"settings": {"durability": "process", "resultLimitBytes": 200000,
-        "showLimitBytes": 6000, "roots": ["/"], "autoApprove": true}}"#;
-    let narrow = r#"{"settings": {"autoApprove": false, "builtin": false, "showLimitBytes": 100}}"#;
+        "showLimitBytes": 6000, "reviewMinutes": 30, "roots": ["/"], "autoApprove": true}}"#;
+    let narrow = r#"{"settings": {"autoApprove": false, "builtin": false, "showLimitBytes": 100,
+        "reviewMinutes": 2}}"#;
 
     let wide = home(Some(user), Some(wide));
     let config = wide.load();
@@ -250,6 +252,7 @@ fn settings_of_the_user_count_and_those_of_a_project_only_narrow() {
         durability: Durability::Power,
         result_limit_bytes: 100_000,
         show_limit_bytes: 5_000,
+        review_minutes: 20,
         builtin: true,
         roots: vec![
             PathBuf::from("/a"),
@@ -260,13 +263,18 @@ fn settings_of_the_user_count_and_those_of_a_project_only_narrow() {
     };
     assert_eq!(config.settings, expected);
     let keys: Vec<_> = config.problems.iter().filter_map(|p| p.key.as_deref()).collect();
-    let ignored = ["durability", "resultLimitBytes", "showLimitBytes", "roots"];
+    let ignored = ["durability", "resultLimitBytes", "showLimitBytes", "reviewMinutes", "roots"];
     assert_eq!(keys, ignored.map(|key| format!("settings.{key}")));
 
     let narrowed = home(Some(user), Some(narrow)).load().settings;
     assert_eq!(
-        (narrowed.auto_approve, narrowed.builtin, narrowed.show_limit_bytes),
-        (false, false, 100)
+        (
+            narrowed.auto_approve,
+            narrowed.builtin,
+            narrowed.show_limit_bytes,
+            narrowed.review_minutes
+        ),
+        (false, false, 100, 2)
     );
 
     let alone = home(None, Some(r#"{"settings": {"autoApprove": true}}"#)).load();

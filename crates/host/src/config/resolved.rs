@@ -230,6 +230,8 @@ pub struct Settings {
     pub result_limit_bytes: usize,
     /// The longest result that is shown whole, in bytes; a longer one goes to a file.
     pub show_limit_bytes: usize,
+    /// How long something waits for a person, in minutes.
+    pub review_minutes: usize,
     /// Whether the built-in server is there.
     pub builtin: bool,
     /// The folders that the built-in file tools may use; none means the current folder.
@@ -245,6 +247,7 @@ impl Default for Settings {
             durability: Durability::Process,
             result_limit_bytes: 64 * 1024 * 1024,
             show_limit_bytes: 40_000,
+            review_minutes: 5,
             builtin: true,
             roots: Vec::new(),
             chat: ChatSettings::default(),

@@ -13,6 +13,7 @@ const KEYS: &[&str] = &[
     "durability",
     "resultLimitBytes",
     "showLimitBytes",
+    "reviewMinutes",
     "builtin",
     "roots",
     "chat",
@@ -20,6 +21,8 @@ const KEYS: &[&str] = &[
 
 const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
 const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
+/// From a minute to a week.
+const REVIEW_MINUTES: RangeInclusive<usize> = 1..=10_080;
 
 /// Reads every setting that is right, and returns what is wrong with the others.
 ///
@@ -75,6 +78,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             settings.result_limit_bytes = reader.count(node, key, RESULT_LIMIT)?;
         }
         "showLimitBytes" => settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT)?,
+        "reviewMinutes" => settings.review_minutes = reader.count(node, key, REVIEW_MINUTES)?,
         "builtin" => settings.builtin = reader.flag(node, key)?,
         "roots" => {
             let base = reader.variables.workspace;
@@ -93,6 +97,7 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.durability < current.durability
         || wanted.result_limit_bytes > current.result_limit_bytes
         || wanted.show_limit_bytes > current.show_limit_bytes
+        || wanted.review_minutes > current.review_minutes
         || wanted.roots != current.roots
         || wanted.chat != current.chat
 }

@@ -247,12 +247,13 @@ impl Connection {
             },
             Inbound::Request { id, method, params } => {
                 let (peer, around) = (peer.clone(), Arc::clone(&self.around));
-                let server = self.config.id.clone();
-                let whose = around.call_answers.whose(&peer.tags());
+                let (server, under_way) = (self.config.id.clone(), peer.tags());
+                let whose = around.call_answers.whose(&under_way);
                 self.around.tasks.spawn(async move {
                     let (server, params) = (server.as_ref(), params.as_ref());
-                    // Before 2026-07-28 nothing says which call it belongs to.
-                    let (target, call) = (None, None);
+                    // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
+                    let call = if let [only] = under_way.as_slice() { Some(*only) } else { None };
+                    let target = None;
                     let asking = Asking { server, target, call, method: &method, params };
                     let answering = match &whose {
                         Whose::Ours => around.answers.answer(asking),

@@ -6,6 +6,7 @@
 //!
 //! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
 //! handle, `session_store` the tables, `session_find` tells which one a word means.
+//! So has what waits for a person: `waiting_file` keeps it, `waiting_rows` is its table.
 
 mod call_id;
 mod entry;
@@ -32,6 +33,8 @@ mod sessions;
 mod startup;
 mod statements;
 mod status;
+mod waiting_file;
+mod waiting_rows;
 mod writer;
 
 pub use call_id::CallId;
@@ -46,6 +49,7 @@ pub use session_error::SessionError;
 pub use session_hold::Held;
 pub use session_id::SessionId;
 pub use sessions::Sessions;
+pub use waiting_file::WaitingFile;
 
 #[cfg(test)]
 mod crash_tests;

@@ -121,7 +121,7 @@ fn lock_files(owners: &Path) -> BTreeSet<String> {
     entries.filter_map(|entry| owner_of(&entry.path()).map(str::to_owned)).collect()
 }
 
-fn is_alive(lock: &Path) -> bool {
+pub(super) fn is_alive(lock: &Path) -> bool {
     match File::open(lock) {
         Ok(file) => file.try_lock().is_err(),
         // Only a missing lock proves that nobody holds it.
@@ -129,7 +129,7 @@ fn is_alive(lock: &Path) -> bool {
     }
 }
 
-fn lock_path(owners: &Path, name: &str) -> PathBuf {
+pub(super) fn lock_path(owners: &Path, name: &str) -> PathBuf {
     owners.join(format!("{name}{SUFFIX}"))
 }
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use serde_json::{Map, Value};
 
 use crate::review::form::Form;
+use crate::review::put::News;
 use crate::review::url_ask::UrlAsk;
 
 /// What a server asks of the person. All texts are the server's own: escape them to show them.
@@ -16,6 +17,8 @@ pub struct Ask {
     pub tool: Option<String>,
     /// The number of that call.
     pub call: Option<String>,
+    /// The caller's own name for that call, such as the id that a model gave it.
+    pub reference: Option<String>,
     /// What the server says about it.
     pub message: String,
     /// What it asks for.
@@ -48,11 +51,19 @@ pub type Replying<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
 /// Puts to a person what servers ask.
 pub trait Asker: Send + Sync {
     /// Asks, and waits for the reply. Whoever no longer wants it drops the future.
+    ///
+    /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
+    /// has gone, does not decide anything: the future stays open.
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a>;
 
     /// Tells the person that `server` asked for something, and why it was turned down unasked.
     fn turned_down(&self, server: &str, why: &str) {
         let _ = (server, why);
+    }
+
+    /// Hears what becomes of a question while it waits.
+    fn hear(&self, news: News<'_>) {
+        let _ = news;
     }
 }
 

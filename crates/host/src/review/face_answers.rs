@@ -17,8 +17,10 @@ use crate::connect::{Answering, Answers, Asking};
 use crate::review::ask::{Ask, AskKind, Asker, Reply};
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
+use crate::review::put::put_ask;
 use crate::review::secrets::{secret_asked_in, secret_of};
 use crate::review::url_ask::UrlAsk;
+use crate::review::waiting::{CallSeen, Waiting};
 
 /// How long a person may take, and how long others wait for their turn.
 const LIMIT: Duration = Duration::from_secs(5 * 60);
@@ -30,6 +32,8 @@ pub struct FaceAnswers {
     asker: Arc<dyn Asker>,
     roots: Vec<PathBuf>,
     limit: Duration,
+    /// Where questions wait for other faces too.
+    waiting: Option<Waiting>,
     /// One person reads one question at a time.
     turn: Semaphore,
 }
@@ -39,7 +43,7 @@ impl FaceAnswers {
     /// that there are none to ask for: some give up the folders they were started with otherwise.
     #[must_use]
     pub fn new(asker: Arc<dyn Asker>, roots: Vec<PathBuf>) -> Self {
-        Self { asker, roots, limit: LIMIT, turn: Semaphore::new(1) }
+        Self { asker, roots, limit: LIMIT, waiting: None, turn: Semaphore::new(1) }
     }
 
     /// The same with another limit on how long a person may take.
@@ -49,10 +53,21 @@ impl FaceAnswers {
         self
     }
 
+    /// The same with a queue from which other faces and processes can answer. Its limit counts.
+    #[must_use]
+    pub fn with_waiting(mut self, waiting: Waiting) -> Self {
+        self.limit = waiting.limit();
+        self.waiting = Some(waiting);
+        self
+    }
+
     async fn elicit(&self, asking: Asking<'_>) -> Result<String, RpcError> {
         match ask_of(asking) {
-            Ok(ask) => {
-                let reply = self.put(&ask).await;
+            Ok(mut ask) => {
+                let reply = match &self.waiting {
+                    Some(waiting) => self.put_and_wait(waiting, &mut ask, asking.call).await,
+                    None => self.put(&ask).await,
+                };
                 Ok(self.result(&ask, reply).to_string())
             }
             Err(BadAsk::Malformed(why)) => {
@@ -72,6 +87,25 @@ impl FaceAnswers {
             return Reply::Cancel;
         };
         timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(Reply::Cancel)
+    }
+
+    /// Asks whoever registered for the call, or the face; and other faces at the same time.
+    async fn put_and_wait(&self, waiting: &Waiting, ask: &mut Ask, call: Option<u64>) -> Reply {
+        let seen = match call {
+            Some(call) => waiting.look_up(call).await,
+            None => CallSeen::default(),
+        };
+        ask.tool = ask.tool.take().or(seen.target);
+        ask.reference = seen.reference;
+        let ask = &*ask;
+        if let Some(asker) = call.and_then(|call| waiting.askers().of(call)) {
+            return put_ask(waiting, asker.as_ref(), ask, seen.caller, asker.ask(ask)).await;
+        }
+        let in_turn = async {
+            let Ok(_turn) = self.turn.acquire().await else { return Reply::Cancel };
+            self.asker.ask(ask).await
+        };
+        put_ask(waiting, self.asker.as_ref(), ask, seen.caller, in_turn).await
     }
 
     /// The reply as the protocol spells it; what does not fit the form does not leave.
@@ -175,6 +209,7 @@ fn ask_of(asking: Asking<'_>) -> Result<Ask, BadAsk> {
         server: asking.server.to_owned(),
         tool: asking.target.map(str::to_owned),
         call: asking.call.map(|call| call.to_string()),
+        reference: None,
         message: message.chars().take(LONGEST_MESSAGE).collect(),
         kind,
     })

@@ -13,6 +13,8 @@ pub struct Form {
     pub fields: Vec<Field>,
     /// The very schema that came.
     pub(super) check: Arc<ArgumentCheck>,
+    /// The text of that schema.
+    pub(super) schema: Arc<str>,
 }
 
 /// One field of a form.
@@ -99,6 +101,14 @@ pub struct Choice {
     pub value: String,
     /// What it is called for people.
     pub title: Option<String>,
+}
+
+impl Form {
+    /// The very text of the schema that came.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
 }
 
 impl Field {

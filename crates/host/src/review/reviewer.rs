@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use crate::policy::{Answer, Question};
+use crate::review::put::News;
 
 /// An answer on its way.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
@@ -19,8 +20,16 @@ pub struct Unanswered {
 
 /// Puts questions to a person.
 pub trait Reviewer: Send + Sync {
-    /// Asks, and waits for the answer.
+    /// Asks, and waits for the answer. Whoever no longer wants it drops the future.
+    ///
+    /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
+    /// has gone, does not decide anything: the future stays open.
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+
+    /// Hears what becomes of a question while it waits.
+    fn hear(&self, news: News<'_>) {
+        let _ = news;
+    }
 }
 
 /// Nobody can be asked, so every question goes unanswered.
@@ -32,7 +41,7 @@ impl Reviewer for NobodyThere {
         let target = question.call().target();
         let message = format!("`{target}` needs a person's approval, and nobody can be asked here");
         let hint = format!(
-            "run it at a terminal, or add `{}` to `autoApprove` of server `{}` and switch on \
+            "run it at a terminal or with `--wait-for-review`, or add `{}` to `autoApprove` of server `{}` and switch on \
              `settings.autoApprove`",
             target.name, target.server
         );

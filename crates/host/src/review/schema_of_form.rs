@@ -56,7 +56,7 @@ impl Form {
         let fields: Vec<Field> = fields.collect::<Result<_, BadAsk>>()?;
         let check = ArgumentCheck::compile(schema.get())
             .map_err(|error| BadAsk::malformed(error.to_string()))?;
-        Ok(Self { fields, check: Arc::new(check) })
+        Ok(Self { fields, check: Arc::new(check), schema: schema.get().into() })
     }
 }
 

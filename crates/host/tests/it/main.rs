@@ -31,4 +31,5 @@ mod sessions;
 mod stage;
 mod starts;
 mod tolerance;
+mod waiting;
 mod wire;

@@ -1,0 +1,268 @@
+//! `switchboard review`: what waits for a person, listed, shown, and put to whoever sits here.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_host::format::{escape, escape_line};
+use switchboard_host::review::{AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting};
+
+use crate::args_review::{Review, ReviewCommand};
+use crate::commands::review_answer;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::ask::{Asked, Said, title};
+use crate::ui::asker;
+use crate::ui::table::table;
+
+/// How often is looked whether what is put here was answered elsewhere.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Lists, shows and answers what waits.
+pub(crate) async fn review(context: &Context, review: Review) -> Result<u8, CliError> {
+    let waiting = context.waiting(&context.places, USUAL_LIMIT);
+    match review.command {
+        Some(ReviewCommand::List { watch: true }) => watch(context, &waiting).await,
+        Some(ReviewCommand::List { watch: false }) => {
+            list(context, &waiting.list().await?).map(|()| exit_code::OK)
+        }
+        Some(ReviewCommand::Show { id }) => show(context, &waiting.find(&id).await?),
+        Some(ReviewCommand::Answer(answer)) => {
+            review_answer::answer(context, &waiting, answer).await
+        }
+        None if review.watch => watch(context, &waiting).await,
+        None => {
+            let entries = waiting.list().await?;
+            list(context, &entries)?;
+            if context.has_person() && !context.printer.json {
+                return put_all(context, &waiting, entries).await;
+            }
+            Ok(exit_code::OK)
+        }
+    }
+}
+
+fn list(context: &Context, entries: &[Entry]) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&entries.iter().map(as_json).collect::<Vec<_>>());
+    }
+    if entries.is_empty() {
+        context.printer.say("nothing waits");
+        return Ok(());
+    }
+    let rows: Vec<[String; 6]> = entries
+        .iter()
+        .map(|entry| {
+            let matter = &entry.asked.matter;
+            [
+                entry.id.clone(),
+                matter.word().to_owned(),
+                about(matter),
+                entry.asked.call.clone().unwrap_or_default(),
+                left(entry),
+                what(matter),
+            ]
+        })
+        .collect();
+    let heading = ["id", "kind", "about", "call", "left", "what"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+async fn watch(context: &Context, waiting: &Waiting) -> Result<u8, CliError> {
+    let mut watch = waiting.watch();
+    let watching = async {
+        loop {
+            list(context, &watch.changed().await?)?;
+        }
+    };
+    let outcome: Option<Result<(), CliError>> =
+        context.interrupts.token().run_until_cancelled(watching).await;
+    outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
+}
+
+fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
+    if context.printer.json {
+        return context.printer.json(&as_json(entry)).map(|()| exit_code::OK);
+    }
+    let mut lines = vec![format!("{} ({})", entry.id, state(entry))];
+    let mut add = |name: &str, value: Option<&str>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            lines.push(format!("{name}: {}", escape_line(value)));
+        }
+    };
+    let matter = &entry.asked.matter;
+    add("about", Some(&about(matter)));
+    add("call", entry.asked.call.as_deref());
+    add("reference", entry.asked.reference.as_deref());
+    add("caller", entry.asked.caller.as_deref());
+    add("process", entry.process().map(|process| process.to_string()).as_deref());
+    add("digest", Some(&entry.digest));
+    let body = match matter {
+        Matter::Review(review) => {
+            add("definition", Some(&review.definition));
+            add("asked because", Some(&review.why));
+            add("problem", review.problem.as_deref());
+            format!("arguments, {} bytes:\n{}", review.arguments.len(), escape(&review.arguments))
+        }
+        Matter::Ask(ask) => {
+            let message: String =
+                escape(&ask.message).lines().map(|line| format!("  | {line}\n")).collect();
+            let wanted = match &ask.wanted {
+                AskedFor::Form { schema } => format!("form: {}", escape(schema)),
+                AskedFor::Url { url } => format!("address: {}", escape_line(url)),
+                AskedFor::Consent { details, .. } => escape(&format!("{details:#}")).into_owned(),
+            };
+            format!("the server says:\n{message}{wanted}")
+        }
+    };
+    lines.push(body);
+    context.printer.data(&lines.join("\n")).map(|()| exit_code::OK)
+}
+
+/// Puts one after another to the person at this terminal, who may leave at any time.
+async fn put_all(
+    context: &Context,
+    waiting: &Waiting,
+    entries: Vec<Entry>,
+) -> Result<u8, CliError> {
+    for entry in entries {
+        let given = tokio::select! {
+            biased;
+            () = context.interrupts.token().cancelled() => return Ok(exit_code::INTERRUPTED),
+            how = over(waiting, &entry.id) => {
+                context.printer.say(&format!("`{}` does not wait any more: {how}", entry.id));
+                continue;
+            }
+            given = put(&entry) => given?,
+        };
+        let Some(given) = given else { return Ok(exit_code::INTERRUPTED) };
+        let by = review_answer::by();
+        match waiting.answer(&entry.id, &entry.digest, given, &by).await {
+            Ok(()) => context.printer.say(&format!("`{}` is answered", entry.id)),
+            // Another one was faster; the next one may still wait.
+            Err(error) => context.printer.warn(&error.to_string(), error.hint()),
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+/// What the person says to an entry; nothing when they leave.
+async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
+    let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
+    match &entry.asked.matter {
+        Matter::Review(review) => {
+            let asked = Asked {
+                title: title(&review.server, &review.target, review.is_tool()),
+                arguments: review.arguments.clone(),
+                why: review.why.clone(),
+                problem: review.problem.clone(),
+                is_tool: review.is_tool(),
+            };
+            Ok(match asked.put().await {
+                Said::Answer(answer) => Some(Given::from(&answer)),
+                Said::Left | Said::Gone => None,
+            })
+        }
+        Matter::Ask(ask) => {
+            let ask = entry.asked.to_ask(ask).map_err(|bad| unusable(bad.to_string()))?;
+            let Some(ask) = ask else {
+                let why = format!("`{}` cannot be put here", entry.id);
+                let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);
+                return Err(unusable(why).with_hint(hint));
+            };
+            Ok(asker::put(ask).await.map(|reply| Given::from(&reply)))
+        }
+    }
+}
+
+/// Waits until an entry has ended without us.
+async fn over(waiting: &Waiting, id: &str) -> String {
+    loop {
+        match waiting.find(id).await {
+            Ok(Entry { state: State::Waiting, .. }) => tokio::time::sleep(LOOK).await,
+            Ok(entry) => return state(&entry),
+            Err(error) => return error.to_string(),
+        }
+    }
+}
+
+fn state(entry: &Entry) -> String {
+    match &entry.state {
+        State::Waiting => format!("waits for {} more", left(entry)),
+        State::Answered { by, word } => format!("answered with `{word}` by {}", escape_line(by)),
+        State::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
+        State::Expired => "nobody answered in time".to_owned(),
+    }
+}
+
+fn about(matter: &Matter) -> String {
+    match matter.target() {
+        Some(target) => format!("{}/{target}", matter.server()),
+        None => matter.server().to_owned(),
+    }
+}
+
+fn what(matter: &Matter) -> String {
+    match matter {
+        Matter::Review(review) => review.arguments.clone(),
+        Matter::Ask(ask) => ask.message.clone(),
+    }
+}
+
+fn left(entry: &Entry) -> String {
+    match entry.left().as_secs() {
+        seconds if seconds < 120 => format!("{seconds} s"),
+        seconds if seconds < 7_200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
+}
+
+fn as_json(entry: &Entry) -> Value {
+    let matter = &entry.asked.matter;
+    let mut value = json!({
+        "id": entry.id,
+        "digest": entry.digest,
+        "kind": matter.word(),
+        "server": matter.server(),
+        "target": matter.target(),
+        "call": entry.asked.call,
+        "reference": entry.asked.reference,
+        "caller": entry.asked.caller,
+        "process": entry.process(),
+        "created": entry.created_at.to_string(),
+        "expires": entry.expires_at.to_string(),
+        "state": state_word(&entry.state),
+    });
+    let more = match matter {
+        // The arguments as text: as JSON they might not be the same any more.
+        Matter::Review(review) => json!({
+            "arguments": review.arguments,
+            "definition": review.definition,
+            "why": review.why,
+            "problem": review.problem,
+        }),
+        Matter::Ask(ask) => match &ask.wanted {
+            AskedFor::Form { schema } => json!({"message": ask.message, "schema": schema}),
+            AskedFor::Url { url } => json!({"message": ask.message, "url": url}),
+            AskedFor::Consent { details, .. } => {
+                json!({"message": ask.message, "details": details})
+            }
+        },
+    };
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+        if let State::Answered { by, word } = &entry.state {
+            value.insert("answered".to_owned(), json!({"by": by, "with": word}));
+        }
+    }
+    value
+}
+
+const fn state_word(state: &State) -> &'static str {
+    match state {
+        State::Waiting => "waiting",
+        State::Answered { .. } => "answered",
+        State::Withdrawn { .. } => "withdrawn",
+        State::Expired => "expired",
+    }
+}

@@ -1,0 +1,68 @@
+//! Nobody sits here, but somebody may at another face: questions wait in the queue.
+
+use switchboard_host::format::escape_line;
+use switchboard_host::policy::Question;
+use switchboard_host::review::{Answering, Ask, Asker, Entry, Matter, News, Replying, Reviewer};
+
+use crate::ui::asker::{heard, turned_down};
+use crate::ui::printer::Printer;
+
+/// Whoever sits at another face. Standard error tells what waits, and under which name.
+#[derive(Clone, Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) printer: Printer,
+}
+
+impl Elsewhere {
+    fn tell(&self, news: &News<'_>) {
+        if let News::Waits(entry) = news {
+            self.printer.say(&waits(entry));
+        }
+        if let Some(line) = heard(news) {
+            self.printer.say(&line);
+        }
+    }
+}
+
+impl Reviewer for Elsewhere {
+    fn ask<'a>(&'a self, _question: &'a Question) -> Answering<'a> {
+        Box::pin(std::future::pending())
+    }
+
+    fn hear(&self, news: News<'_>) {
+        self.tell(&news);
+    }
+}
+
+impl Asker for Elsewhere {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+        Box::pin(std::future::pending())
+    }
+
+    fn turned_down(&self, server: &str, why: &str) {
+        turned_down(&self.printer, server, why);
+    }
+
+    fn hear(&self, news: News<'_>) {
+        self.tell(&news);
+    }
+}
+
+/// A line that says what waits, and how to answer it.
+fn waits(entry: &Entry) -> String {
+    let id = &entry.id;
+    let server = escape_line(entry.asked.matter.server());
+    match &entry.asked.matter {
+        Matter::Review(review) => {
+            let target = escape_line(&review.target);
+            format!(
+                "`{server}/{target}` waits for a person: `switchboard review show {id}`, then \
+                 `switchboard review answer {id} run` or `skip`"
+            )
+        }
+        Matter::Ask(_) => format!(
+            "server `{server}` asks something: `switchboard review show {id}`, then `switchboard \
+             review answer {id} accept` or `decline`"
+        ),
+    }
+}

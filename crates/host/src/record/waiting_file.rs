@@ -1,0 +1,267 @@
+//! The file in which what waits for a person is kept; opened when the first thing waits.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::call_id::CallId;
+use super::entry::Opened;
+use super::file::{self, enter, is_damage, suspect};
+use super::file_error::{FileError, hint_for};
+use super::ledger::{Ledger, LedgerOptions};
+use super::owners::{Owner, is_alive, lock_path};
+use super::schema::migrate;
+use super::waiting_rows::{self as rows, Trouble, WAITING};
+use crate::review::{
+    Answered, Asked, CallLookup, CallSeen, Entry, Given, LookingUp, State, WaitingError,
+    WaitingStore, WhichCall,
+};
+
+/// What waits, in a file that processes share, or only in memory.
+#[derive(Debug)]
+pub struct WaitingFile {
+    path: Option<PathBuf>,
+    open: Mutex<Option<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    connection: Connection,
+    /// The folder of locks; none in memory, where nobody else is.
+    owners: Option<PathBuf>,
+    /// Our own lock, once something of ours waits.
+    owner: Option<Owner>,
+}
+
+impl WaitingFile {
+    /// The file at `path`, which is neither opened nor created yet.
+    #[must_use]
+    pub fn at(path: &Path) -> Arc<Self> {
+        Arc::new(Self { path: Some(path.to_owned()), open: Mutex::default() })
+    }
+
+    /// What only this process can see.
+    #[must_use]
+    pub fn in_memory() -> Arc<Self> {
+        Arc::new(Self { path: None, open: Mutex::default() })
+    }
+
+    /// Does the work in one transaction, after what is over has been ended.
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&Connection, &str) -> Result<T, Trouble>,
+        role: Role,
+    ) -> Result<T, WaitingError> {
+        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.opened(&mut slot)?;
+        if role == Role::Owner {
+            open.claim(self.path.as_deref())?;
+        }
+        let name = open.owner.as_ref().map_or_else(|| "here".to_owned(), |o| o.name().to_owned());
+        let done = open.swept().and_then(|()| {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = open.connection.transaction_with_behavior(behavior)?;
+            let done = work(&transaction, &name)?;
+            transaction.commit()?;
+            Ok(done)
+        });
+        done.map_err(|trouble| self.told(trouble))
+    }
+
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Trouble>,
+    ) -> Result<T, WaitingError> {
+        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.opened(&mut slot)?;
+        let done = open.swept().and_then(|()| work(&open.connection));
+        done.map_err(|trouble| self.told(trouble))
+    }
+
+    fn opened<'a>(&self, slot: &'a mut Option<Open>) -> Result<&'a mut Open, WaitingError> {
+        if slot.is_none() {
+            *slot = Some(match &self.path {
+                Some(path) => Open::file(path),
+                None => Open::memory(),
+            }?);
+        }
+        slot.as_mut().ok_or_else(|| store("it was closed".to_owned(), "try again"))
+    }
+
+    /// Whether nothing can wait, because nothing ever has.
+    fn is_missing(&self) -> bool {
+        let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.is_none() && self.path.as_ref().is_none_or(|path| !path.exists())
+    }
+
+    fn told(&self, trouble: Trouble) -> WaitingError {
+        match trouble {
+            Trouble::Refused(error) => error,
+            Trouble::Database(error) => {
+                if let Some(path) = self.path.as_ref().filter(|_| is_damage(&error)) {
+                    suspect(path);
+                }
+                store(error.to_string(), hint_for(&error))
+            }
+        }
+    }
+}
+
+/// Who works with the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Whoever waits for an answer, and holds a lock for that.
+    Owner,
+    /// Whoever looks or answers.
+    Visitor,
+}
+
+impl Open {
+    fn file(path: &Path) -> Result<Self, WaitingError> {
+        let (owners, gate) = enter(path).map_err(unusable)?;
+        let mut opened = Opened::default();
+        let options = LedgerOptions::default();
+        let connection = file::open(path, &options, &WAITING, &mut opened).map_err(unusable)?;
+        drop(gate);
+        Self { connection, owners: Some(owners), owner: None }.wiping()
+    }
+
+    fn memory() -> Result<Self, WaitingError> {
+        let failed = |error: rusqlite::Error| store(error.to_string(), "try again");
+        let mut connection = Connection::open_in_memory().map_err(failed)?;
+        migrate(&mut connection, Path::new(":memory:"), &WAITING).map_err(unusable)?;
+        Self { connection, owners: None, owner: None }.wiping()
+    }
+
+    /// What is deleted is overwritten: answers may be nobody else's business.
+    fn wiping(self) -> Result<Self, WaitingError> {
+        let set = self.connection.pragma_update(None, "secure_delete", true);
+        set.map_err(|error| store(error.to_string(), hint_for(&error)))?;
+        Ok(self)
+    }
+
+    fn claim(&mut self, path: Option<&Path>) -> Result<(), WaitingError> {
+        let Some(path) = path.filter(|_| self.owner.is_none()) else { return Ok(()) };
+        let (owners, gate) = enter(path).map_err(unusable)?;
+        let owner = Owner::claim(&owners, &gate)
+            .map_err(|error| unusable(FileError::from_folder(path, &error)))?;
+        self.owner = Some(owner);
+        Ok(())
+    }
+
+    /// Ends what expired and what dead processes left behind; writes only if there is any.
+    fn swept(&mut self) -> Result<(), Trouble> {
+        let mut dead = Vec::new();
+        if let Some(owners) = &self.owners {
+            dead = rows::owners(&self.connection)?;
+            dead.retain(|owner| !is_alive(&lock_path(owners, owner)));
+        }
+        if dead.is_empty() && !rows::has_expired(&self.connection)? {
+            return Ok(());
+        }
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(behavior)?;
+        rows::sweep(&transaction, &dead)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl WaitingStore for WaitingFile {
+    fn post(&self, asked: &Asked, limit: Duration) -> Result<Entry, WaitingError> {
+        self.write(|connection, owner| rows::post(connection, owner, asked, limit), Role::Owner)
+    }
+
+    fn list(&self) -> Result<Vec<Entry>, WaitingError> {
+        if self.is_missing() {
+            return Ok(Vec::new());
+        }
+        self.read(|connection| Ok(rows::list(connection)?))
+    }
+
+    fn find(&self, id: &str) -> Result<Entry, WaitingError> {
+        if self.is_missing() {
+            return Err(WaitingError::Unknown(id.to_owned()));
+        }
+        self.read(|connection| rows::find(connection, id))
+    }
+
+    fn answer(&self, answered: &Answered<'_>) -> Result<(), WaitingError> {
+        if self.is_missing() {
+            return Err(WaitingError::Unknown(answered.id.to_owned()));
+        }
+        self.write(|connection, _| rows::answer(connection, answered), Role::Visitor)
+    }
+
+    fn end(&self, id: &str, state: &State) -> Result<bool, WaitingError> {
+        self.write(|connection, _| rows::end(connection, id, state, None), Role::Visitor)
+    }
+
+    fn is_over(&self, id: &str) -> Result<bool, WaitingError> {
+        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.opened(&mut slot)?;
+        rows::is_over(&open.connection, id).map_err(|error| self.told(error.into()))
+    }
+
+    fn take(&self, id: &str, digest: &str) -> Result<(State, Option<Given>), WaitingError> {
+        let taken =
+            self.write(|connection, _| rows::take(connection, id, digest), Role::Visitor)?;
+        if taken.1.is_some() && self.path.is_some() {
+            let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(open) = slot.as_ref() {
+                // The log still holds the answer. If a reader is in the way, the next one is not.
+                let _kept =
+                    open.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            }
+        }
+        Ok(taken)
+    }
+}
+
+impl CallLookup for Ledger {
+    fn look_up(&self, call: u64) -> LookingUp<'_> {
+        Box::pin(async move {
+            // Without the record a question is put with less around it.
+            match self.show(CallId::new(call.cast_signed())).await {
+                Ok(Some(full)) => CallSeen {
+                    target: Some(full.summary.target),
+                    reference: full.reference,
+                    caller: Some(full.summary.caller),
+                },
+                Ok(None) | Err(_) => CallSeen::default(),
+            }
+        })
+    }
+}
+
+impl From<CallId> for WhichCall {
+    fn from(id: CallId) -> Self {
+        Self::Number(id.get().cast_unsigned())
+    }
+}
+
+fn store(reason: String, hint: &'static str) -> WaitingError {
+    WaitingError::Store { reason, hint }
+}
+
+fn unusable(error: FileError) -> WaitingError {
+    match error {
+        FileError::Open { path, reason, hint } => {
+            store(format!("{}: {reason}", path.display()), hint)
+        }
+        FileError::TooNew { path, found, known } => store(
+            format!("{} has format {found}, this version knows up to {known}", path.display()),
+            "update this program, or use another state folder",
+        ),
+        FileError::Exposed { path } => store(
+            format!("every user of this machine can write to the folder {}", path.display()),
+            "take the right to write away from others: chmod o-w",
+        ),
+    }
+}
+
+#[cfg(test)]
+#[path = "waiting_file_tests.rs"]
+mod tests;

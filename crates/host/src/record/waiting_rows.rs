@@ -1,0 +1,266 @@
+//! The table of what waits for a person, and the statements that change and read it.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::reader::{time, unreadable};
+use super::schema::Schema;
+use crate::review::{Answered, Asked, Entry, Given, State, WaitingError};
+
+/// The table of what waits; the mark reads `SWBW`.
+pub(super) const WAITING: Schema = Schema { application: 0x5357_4257, migrations: &[FORMAT_1] };
+
+const FORMAT_1: &str = "
+    CREATE TABLE entries (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        state TEXT NOT NULL DEFAULT 'waiting',
+        detail TEXT,
+        word TEXT,
+        ended_at INTEGER,
+        answer TEXT,
+        asked TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX entries_by_state ON entries (state, created_at);
+";
+
+const POST: &str = "
+    INSERT INTO entries (id, digest, owner, created_at, expires_at, asked)
+    VALUES (:id, :digest, :owner, :now, :expires, :asked) ON CONFLICT DO NOTHING";
+
+const END: &str = "
+    UPDATE entries SET state = ?2, detail = ?3, word = ?4, ended_at = ?5, answer = ?6
+    WHERE id = ?1 AND state = 'waiting'";
+
+/// What ended so long ago is forgotten.
+const KEPT: Duration = Duration::from_secs(86_400);
+/// More does not wait: no person would get through it.
+const MOST: i64 = 1_000;
+/// Letters and digits that are not taken for one another.
+const LETTERS: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
+const LENGTH: usize = 4;
+/// How often another id is tried when one is taken.
+const TRIES: usize = 16;
+
+/// Why a statement did not do what it should.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Database(rusqlite::Error),
+    Refused(WaitingError),
+}
+
+pub(super) fn post(
+    connection: &Connection,
+    owner: &str,
+    asked: &Asked,
+    limit: Duration,
+) -> Result<Entry, Trouble> {
+    let now = Timestamp::now();
+    let old = now.as_microsecond().saturating_sub(micros(KEPT));
+    connection
+        .prepare_cached("DELETE FROM entries WHERE state <> 'waiting' AND ended_at < ?1")?
+        .execute([old])?;
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM entries WHERE state = 'waiting'")?
+        .query_row([], |row| row.get(0))?;
+    if count >= MOST {
+        let reason = format!("{count} others wait already");
+        return Err(refused(WaitingError::Store { reason, hint: "answer some of them" }));
+    }
+    let text = serde_json::to_string(asked).map_err(|error| unreadable(error.to_string()))?;
+    let digest = asked.matter.digest();
+    let expires = now.as_microsecond().saturating_add(micros(limit));
+    for _ in 0..TRIES {
+        let id = new_id();
+        let added = connection.prepare_cached(POST)?.execute(named_params! {
+            ":id": id,
+            ":digest": digest,
+            ":owner": owner,
+            ":now": now.as_microsecond(),
+            ":expires": expires,
+            ":asked": text,
+        })?;
+        if added > 0 {
+            return find(connection, &id);
+        }
+    }
+    let reason = "no free name was found".to_owned();
+    Err(refused(WaitingError::Store { reason, hint: "try again in a moment" }))
+}
+
+/// What waits, the oldest first.
+pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
+    let query = "SELECT * FROM entries WHERE state = 'waiting' ORDER BY created_at, id";
+    let mut statement = connection.prepare_cached(query)?;
+    // One that cannot be read does not hide the others; it expires like all.
+    let entries = statement.query_map([], |row| Ok(entry(row).ok()))?;
+    entries.filter_map(Result::transpose).collect()
+}
+
+pub(super) fn find(connection: &Connection, id: &str) -> Result<Entry, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT * FROM entries WHERE id = ?1")?;
+    let found = statement.query_row([id], entry).optional()?;
+    found.ok_or_else(|| refused(WaitingError::Unknown(id.to_owned())))
+}
+
+pub(super) fn answer(connection: &Connection, answered: &Answered<'_>) -> Result<(), Trouble> {
+    let entry = find(connection, answered.id)?;
+    let id = entry.id.clone();
+    let how = match &entry.state {
+        State::Waiting => None,
+        State::Answered { by, word } => Some(format!("already answered by {by}, with `{word}`")),
+        State::Withdrawn { why } => Some(format!("it was withdrawn: {why}")),
+        State::Expired => Some("nobody answered in time".to_owned()),
+    };
+    if let Some(how) = how {
+        return Err(refused(WaitingError::Over { id, how }));
+    }
+    // What is shown is what was asked: both are told by the fingerprint.
+    if entry.digest != answered.digest || entry.asked.matter.digest() != answered.digest {
+        return Err(refused(WaitingError::OtherDigest { id }));
+    }
+    let state =
+        State::Answered { by: answered.by.to_owned(), word: answered.given.word().to_owned() };
+    end(connection, &id, &state, Some(answered.given))?;
+    Ok(())
+}
+
+/// Ends an entry that waits; gives whether it did.
+pub(super) fn end(
+    connection: &Connection,
+    id: &str,
+    state: &State,
+    given: Option<&Given>,
+) -> Result<bool, Trouble> {
+    let (name, detail, word) = match state {
+        State::Waiting => return Ok(false),
+        State::Answered { by, word } => ("answered", Some(by.as_str()), Some(word.as_str())),
+        State::Withdrawn { why } => ("withdrawn", Some(why.as_str()), None),
+        State::Expired => ("expired", None, None),
+    };
+    let answer = given.map(serde_json::to_string).transpose();
+    let answer = answer.map_err(|error| unreadable(error.to_string()))?;
+    let now = Timestamp::now().as_microsecond();
+    let values = (id, name, detail, word, now, answer);
+    Ok(connection.prepare_cached(END)?.execute(values)? > 0)
+}
+
+pub(super) fn is_over(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT state FROM entries WHERE id = ?1")?;
+    let state: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
+    Ok(state.is_none_or(|state| state != "waiting"))
+}
+
+/// Hands the answer out and leaves nothing of it.
+pub(super) fn take(
+    connection: &Connection,
+    id: &str,
+    digest: &str,
+) -> Result<(State, Option<Given>), Trouble> {
+    let entry = find(connection, id)?;
+    if entry.digest != digest || entry.asked.matter.digest() != digest {
+        return Err(refused(WaitingError::OtherDigest { id: id.to_owned() }));
+    }
+    let mut statement = connection.prepare_cached("SELECT answer FROM entries WHERE id = ?1")?;
+    let answer: Option<String> = statement.query_row([id], |row| row.get(0))?;
+    let given = answer.map(|text| serde_json::from_str(&text)).transpose();
+    let given = given.map_err(|error| unreadable(error.to_string()))?;
+    connection.prepare_cached("UPDATE entries SET answer = NULL WHERE id = ?1")?.execute([id])?;
+    Ok((entry.state, given))
+}
+
+/// The processes whose entries wait, or whose answers have not been taken.
+pub(super) fn owners(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let query = "SELECT DISTINCT owner FROM entries WHERE state = 'waiting' OR answer IS NOT NULL";
+    connection.prepare_cached(query)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Whether something waits whose time is over.
+pub(super) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
+    let query =
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires_at <= ?1)";
+    let now = Timestamp::now().as_microsecond();
+    connection.prepare_cached(query)?.query_row([now], |row| row.get(0))
+}
+
+/// Ends what expired and what dead processes left behind.
+pub(super) fn sweep(connection: &Connection, dead: &[String]) -> rusqlite::Result<()> {
+    let now = Timestamp::now().as_microsecond();
+    for owner in dead {
+        connection.execute(
+            "UPDATE entries SET state = 'withdrawn', detail = ?2, ended_at = ?3
+             WHERE owner = ?1 AND state = 'waiting'",
+            (owner, "the process that asked has ended", now),
+        )?;
+        connection.execute(
+            "UPDATE entries SET answer = NULL WHERE owner = ?1 AND answer IS NOT NULL",
+            [owner],
+        )?;
+    }
+    connection.execute(
+        "UPDATE entries SET state = 'expired', ended_at = ?1
+         WHERE state = 'waiting' AND expires_at <= ?1",
+        [now],
+    )?;
+    Ok(())
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let asked: String = row.get("asked")?;
+    let asked: Asked =
+        serde_json::from_str(&asked).map_err(|error| unreadable(error.to_string()))?;
+    let detail: Option<String> = row.get("detail")?;
+    let detail = detail.unwrap_or_default();
+    let name: String = row.get("state")?;
+    let state = match name.as_str() {
+        "waiting" => State::Waiting,
+        "answered" => {
+            let word: Option<String> = row.get("word")?;
+            State::Answered { by: detail, word: word.unwrap_or_default() }
+        }
+        "withdrawn" => State::Withdrawn { why: detail },
+        "expired" => State::Expired,
+        other => return Err(unreadable(format!("`state` holds `{other}`"))),
+    };
+    Ok(Entry {
+        id: row.get("id")?,
+        digest: row.get("digest")?,
+        asked,
+        created_at: time(row, "created_at")?.unwrap_or_default(),
+        expires_at: time(row, "expires_at")?.unwrap_or_default(),
+        owner: row.get("owner")?,
+        state,
+    })
+}
+
+fn new_id() -> String {
+    // Keys of the standard hasher differ between processes and from one to the next.
+    let mut chance = RandomState::new().build_hasher().finish();
+    let base = LETTERS.len() as u64;
+    let letters = (0..LENGTH).filter_map(|_| {
+        let at = usize::try_from(chance % base).ok()?;
+        chance /= base;
+        LETTERS.get(at).copied().map(char::from)
+    });
+    letters.collect()
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+const fn refused(error: WaitingError) -> Trouble {
+    Trouble::Refused(error)
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}

@@ -1,0 +1,139 @@
+//! What a person said to something that waited, whichever face they said it at.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::policy::Answer;
+use crate::review::ask::{AskKind, Reply};
+use crate::review::waiting_entry::{Asked, AskedFor, Matter};
+use crate::review::waiting_error::WaitingError;
+
+/// What a person said: to the question about a call, or to what a server asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "said", content = "with", rename_all = "snake_case")]
+pub enum Given {
+    /// Run the call, this once.
+    Run,
+    /// Run it with these arguments instead: the text of a JSON object.
+    RunWith(String),
+    /// Run it, and do not ask for this tool again.
+    Always,
+    /// Leave it out.
+    Skip,
+    /// Do not run it; do this instead.
+    Reject(String),
+    /// Yes to the server; with what was filled in, if there was a form.
+    Accept(Option<Map<String, Value>>),
+    /// No to the server.
+    Decline,
+    /// Neither yes nor no.
+    Cancel,
+}
+
+impl Given {
+    /// It in one word.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Run | Self::RunWith(_) => "run",
+            Self::Always => "always",
+            Self::Skip => "skip",
+            Self::Reject(_) => "reject",
+            Self::Accept(_) => "accept",
+            Self::Decline => "decline",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    /// It as the answer to the question about a call, if it is one.
+    #[must_use]
+    pub fn into_answer(self) -> Option<Answer> {
+        match self {
+            Self::Run => Some(Answer::Run),
+            Self::RunWith(arguments) => Some(Answer::RunWith(arguments)),
+            Self::Always => Some(Answer::Always),
+            Self::Skip => Some(Answer::Skip),
+            Self::Reject(instead) => Some(Answer::Reject(instead)),
+            Self::Accept(_) | Self::Decline | Self::Cancel => None,
+        }
+    }
+
+    /// It as the reply to a server, if it is one.
+    #[must_use]
+    pub fn into_reply(self) -> Option<Reply> {
+        match self {
+            Self::Accept(content) => Some(Reply::Accept(content)),
+            Self::Decline => Some(Reply::Decline),
+            Self::Cancel => Some(Reply::Cancel),
+            Self::Run | Self::RunWith(_) | Self::Always | Self::Skip | Self::Reject(_) => None,
+        }
+    }
+
+    /// Fails unless it answers what was asked.
+    pub(crate) fn check(&self, asked: &Asked) -> Result<(), WaitingError> {
+        let refused = |why: String| Err(WaitingError::DoesNotFit(why));
+        match (&asked.matter, self) {
+            (Matter::Review(review), Self::Always) if !review.is_tool() => {
+                refused("only tools can always be allowed".to_owned())
+            }
+            (Matter::Review(_), Self::RunWith(arguments)) => {
+                match serde_json::from_str::<Map<String, Value>>(arguments) {
+                    Ok(_) => Ok(()),
+                    Err(error) => refused(format!("the arguments are no JSON object: {error}")),
+                }
+            }
+            (Matter::Review(_), Self::Run | Self::Always | Self::Skip | Self::Reject(_)) => Ok(()),
+            (Matter::Review(_), Self::Accept(_) | Self::Decline | Self::Cancel) => {
+                refused("a call waits: answer with run, always, skip or reject".to_owned())
+            }
+            (Matter::Ask(_), Self::Decline | Self::Cancel) => Ok(()),
+            (Matter::Ask(matter), Self::Accept(content)) => match &matter.wanted {
+                AskedFor::Form { .. } => check_form(asked, content.as_ref()),
+                AskedFor::Url { .. } | AskedFor::Consent { .. } if content.is_some() => {
+                    refused("there is no form to fill in".to_owned())
+                }
+                AskedFor::Url { .. } | AskedFor::Consent { .. } => Ok(()),
+            },
+            (
+                Matter::Ask(_),
+                Self::Run | Self::RunWith(_) | Self::Always | Self::Skip | Self::Reject(_),
+            ) => refused("a server asks: answer with accept, decline or cancel".to_owned()),
+        }
+    }
+}
+
+fn check_form(asked: &Asked, content: Option<&Map<String, Value>>) -> Result<(), WaitingError> {
+    let Matter::Ask(matter) = &asked.matter else { return Ok(()) };
+    let ask = asked.to_ask(matter).map_err(|bad| WaitingError::DoesNotFit(bad.to_string()))?;
+    let Some(AskKind::Form(form)) = ask.map(|ask| ask.kind) else { return Ok(()) };
+    let empty = Map::new();
+    form.check(content.unwrap_or(&empty)).map_err(|problems| {
+        let words = problems.iter().map(|problem| match &problem.field {
+            Some(field) => format!("`{field}` {problem}"),
+            None => problem.to_string(),
+        });
+        WaitingError::DoesNotFit(words.collect::<Vec<_>>().join("; "))
+    })
+}
+
+impl From<&Answer> for Given {
+    fn from(answer: &Answer) -> Self {
+        match answer.clone() {
+            Answer::Run => Self::Run,
+            Answer::RunWith(arguments) => Self::RunWith(arguments),
+            Answer::Always => Self::Always,
+            Answer::Skip => Self::Skip,
+            Answer::Reject(instead) => Self::Reject(instead),
+        }
+    }
+}
+
+impl From<&Reply> for Given {
+    fn from(reply: &Reply) -> Self {
+        match reply.clone() {
+            Reply::Accept(content) => Self::Accept(content),
+            Reply::Decline => Self::Decline,
+            Reply::Cancel => Self::Cancel,
+        }
+    }
+}

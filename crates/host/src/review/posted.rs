@@ -1,0 +1,97 @@
+//! An entry that this process waits for, from its first moment to its end.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::review::given::Given;
+use crate::review::waiting::{LOOK, Waiting};
+use crate::review::waiting_entry::{Entry, State};
+use crate::review::waiting_error::WaitingError;
+
+/// An entry that this process waits for; withdrawn when it is dropped before it has ended.
+pub(super) struct Posted {
+    pub(super) entry: Entry,
+    counted: Counted,
+    has_ended: bool,
+}
+
+/// One more that this process waits for, until it is dropped.
+pub(super) struct Counted(Waiting);
+
+impl Posted {
+    pub(super) fn count(waiting: &Waiting) -> Counted {
+        waiting.0.own.fetch_add(1, Ordering::AcqRel);
+        Counted(waiting.clone())
+    }
+
+    /// Waits until it has ended, whoever ended it.
+    pub(super) async fn over(&self) {
+        let waiting = &self.counted.0;
+        loop {
+            let told = waiting.0.changed.notified();
+            let id = self.entry.id.clone();
+            // What cannot be read at this moment may be read at the next; the limit goes on.
+            if waiting.on_disk(move |store| store.is_over(&id)).await.unwrap_or(false) {
+                return;
+            }
+            tokio::select! {
+                () = told => {}
+                () = sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Ends it; gives whether nobody else was faster.
+    pub(super) async fn end(&mut self, state: State) -> Result<bool, WaitingError> {
+        let id = self.entry.id.clone();
+        let ended = self.counted.0.on_disk(move |store| store.end(&id, &state)).await;
+        self.has_ended = ended.is_ok();
+        ended
+    }
+
+    /// How it ended, with the answer if there is one.
+    pub(super) async fn take(mut self) -> Result<(State, Option<Given>), WaitingError> {
+        let (id, digest) = (self.entry.id.clone(), self.entry.digest.clone());
+        let taken = self.counted.0.on_disk(move |store| store.take(&id, &digest)).await;
+        self.has_ended = taken.is_ok();
+        taken
+    }
+}
+
+impl Counted {
+    pub(super) fn posted(self, entry: Entry) -> Posted {
+        Posted { entry, counted: self, has_ended: false }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.0.own.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Posted {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        let (waiting, id) = (self.counted.0.clone(), self.entry.id.clone());
+        let withdraw = move || {
+            let why = "the call that needed it has ended".to_owned();
+            // What stays behind is withdrawn by the next reader, once this process has ended.
+            waiting.0.store.end(&id, &State::Withdrawn { why }).ok();
+        };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(withdraw)),
+            Err(_) => withdraw(),
+        }
+    }
+}
+
+/// The moment at which an entry that waits from now on expires.
+pub(super) fn deadline(limit: Duration) -> tokio::time::Instant {
+    // Nobody waits longer than a year, and the clock can count no further than some hundred.
+    tokio::time::Instant::now() + limit.min(Duration::from_secs(86_400 * 365))
+}

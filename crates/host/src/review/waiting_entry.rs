@@ -1,0 +1,330 @@
+//! One thing that waits for a person: what it is about, what binds an answer to it, how it stands.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::digest::Digest;
+use crate::policy::Question;
+use crate::proposed::TargetKind;
+use crate::review::ask::{Ask, AskKind};
+use crate::review::bad_ask::BadAsk;
+use crate::review::form::Form;
+use crate::review::url_ask::UrlAsk;
+
+/// One thing that waits, or waited, for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// A short name, to be typed.
+    pub id: String,
+    /// What an answer has to quote: the fingerprint of everything that it decides about.
+    pub digest: String,
+    /// What waits.
+    pub asked: Asked,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// The process that waits for the answer.
+    pub owner: String,
+    /// How it stands.
+    pub state: State,
+}
+
+/// How an entry stands. It leaves `Waiting` once, and for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has answered yet.
+    Waiting,
+    /// Somebody has.
+    Answered {
+        /// Who.
+        by: String,
+        /// What they said, in one word.
+        word: String,
+    },
+    /// The answer is of no use any more.
+    Withdrawn {
+        /// Why not.
+        why: String,
+    },
+    /// Nobody answered in time.
+    Expired,
+}
+
+/// What waits, and whose it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// What it is about.
+    pub matter: Matter,
+    /// The number of the call, where that is known.
+    pub call: Option<String>,
+    /// The caller's own name for that call.
+    pub reference: Option<String>,
+    /// Who wants the call.
+    pub caller: Option<String>,
+}
+
+/// What is to be decided. All texts are those of models and servers: escape them to show them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matter {
+    /// Whether a call may run.
+    Review(ReviewMatter),
+    /// What a server asks.
+    Ask(AskMatter),
+}
+
+/// A call that may or may not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewMatter {
+    /// The server.
+    pub server: String,
+    /// Which kind of thing is called, in one word.
+    pub kind: String,
+    /// The tool, resource or prompt.
+    pub target: String,
+    /// The exact text of the arguments.
+    pub arguments: String,
+    /// The fingerprint of the definition that was shown to the model.
+    pub definition: String,
+    /// Why it is asked.
+    pub why: String,
+    /// What was wrong with the answer before.
+    pub problem: Option<String>,
+}
+
+/// What a server asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskMatter {
+    /// The server.
+    pub server: String,
+    /// The tool, resource or prompt whose call needs it, where that is known.
+    pub tool: Option<String>,
+    /// What the server says about it.
+    pub message: String,
+    /// What it wants.
+    pub wanted: AskedFor,
+}
+
+/// What a server wants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedFor {
+    /// A form to be filled in.
+    Form {
+        /// The very text of its schema.
+        schema: String,
+    },
+    /// An address to be visited.
+    Url {
+        /// The whole address.
+        url: String,
+    },
+    /// Something that only a yes or a no is needed for.
+    Consent {
+        /// What, in one word.
+        name: String,
+        /// All of it.
+        details: Value,
+    },
+}
+
+impl Entry {
+    /// How long it still waits.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        let left = self.expires_at.as_microsecond() - Timestamp::now().as_microsecond();
+        Duration::from_micros(u64::try_from(left).unwrap_or(0))
+    }
+
+    /// The id of the process that waits for the answer.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        self.owner.split('-').next()?.parse().ok()
+    }
+}
+
+impl Matter {
+    /// The question about a call.
+    #[must_use]
+    pub fn of_question(question: &Question) -> Self {
+        let call = question.call();
+        Self::Review(ReviewMatter {
+            server: call.target().server.clone(),
+            kind: call.target().kind.as_str().to_owned(),
+            target: call.target().name.clone(),
+            arguments: call.arguments().as_str().to_owned(),
+            definition: call.definition_digest().to_string(),
+            why: question.why().to_owned(),
+            problem: question.problem().map(str::to_owned),
+        })
+    }
+
+    /// The question of a server.
+    #[must_use]
+    pub fn of_ask(ask: &Ask) -> Self {
+        let wanted = match &ask.kind {
+            AskKind::Form(form) => AskedFor::Form { schema: form.schema().to_owned() },
+            AskKind::Url(url) => AskedFor::Url { url: url.url.clone() },
+        };
+        let (server, tool) = (ask.server.clone(), ask.tool.clone());
+        Self::Ask(AskMatter { server, tool, message: ask.message.clone(), wanted })
+    }
+
+    /// The fingerprint of everything that an answer decides about.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        match self {
+            Self::Review(review) => Digest::of("review")
+                .with(&review.server)
+                .with(&review.kind)
+                .with(&review.target)
+                .with(&review.definition)
+                .with(&review.arguments)
+                .hex(),
+            Self::Ask(ask) => {
+                let about = Digest::of("ask").with(&ask.server).with(&ask.message);
+                match &ask.wanted {
+                    AskedFor::Form { schema } => about.with("form").with(schema),
+                    AskedFor::Url { url } => about.with("url").with(url),
+                    AskedFor::Consent { name, details } => {
+                        about.with("consent").with(name).with(&details.to_string())
+                    }
+                }
+                .hex()
+            }
+        }
+    }
+
+    /// The server that it is about.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Review(review) => &review.server,
+            Self::Ask(ask) => &ask.server,
+        }
+    }
+
+    /// The tool, resource or prompt that it is about, where that is known.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        match self {
+            Self::Review(review) => Some(&review.target),
+            Self::Ask(ask) => ask.tool.as_deref(),
+        }
+    }
+
+    /// What it is, in one word.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Review(_) => "review",
+            Self::Ask(ask) => match &ask.wanted {
+                AskedFor::Form { .. } => "form",
+                AskedFor::Url { .. } => "url",
+                AskedFor::Consent { name, .. } => name,
+            },
+        }
+    }
+}
+
+impl ReviewMatter {
+    /// Whether it is about a tool, which can be allowed once and for all.
+    #[must_use]
+    pub fn is_tool(&self) -> bool {
+        self.kind == TargetKind::Tool.as_str()
+    }
+}
+
+impl Asked {
+    /// The question of a server, as it was; none where only a yes or a no is wanted.
+    ///
+    /// # Errors
+    /// When it cannot be put, such as after somebody changed the file.
+    pub fn to_ask(&self, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
+        let kind = match &matter.wanted {
+            AskedFor::Form { schema } => {
+                let schema: &RawValue = serde_json::from_str(schema)
+                    .map_err(|error| BadAsk::malformed(format!("the form is no JSON: {error}")))?;
+                AskKind::Form(Form::parse(schema)?)
+            }
+            AskedFor::Url { url } => AskKind::Url(UrlAsk::parse(url)?),
+            AskedFor::Consent { .. } => return Ok(None),
+        };
+        Ok(Some(Ask {
+            server: matter.server.clone(),
+            tool: matter.tool.clone(),
+            call: self.call.clone(),
+            reference: self.reference.clone(),
+            message: matter.message.clone(),
+            kind,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn review(target: &str, arguments: &str, definition: &str) -> Matter {
+        Matter::Review(ReviewMatter {
+            server: "files".to_owned(),
+            kind: "tool".to_owned(),
+            target: target.to_owned(),
+            arguments: arguments.to_owned(),
+            definition: definition.to_owned(),
+            why: "no rule allows it".to_owned(),
+            problem: None,
+        })
+    }
+
+    #[test]
+    fn the_digest_holds_the_target_the_arguments_and_the_definition_together() {
+        let all = [
+            review("write", "{}", "d"),
+            review("write", "{ }", "d"),
+            review("write", "{}", "e"),
+            review("writ", "e{}", "d"),
+        ];
+        let digests: Vec<String> = all.iter().map(Matter::digest).collect();
+        for (at, digest) in digests.iter().enumerate() {
+            assert!(!digests[..at].contains(digest), "{at}");
+        }
+        let mut other = review("write", "{}", "d");
+        if let Matter::Review(review) = &mut other {
+            review.why = "another reason".to_owned();
+        }
+        assert_eq!(other.digest(), digests[0], "why it is asked is not what is decided");
+    }
+
+    #[test]
+    fn what_a_server_asks_can_be_put_again_from_what_was_kept() {
+        let schema =
+            r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"number"}}}"#;
+        let raw: &RawValue = serde_json::from_str(schema).unwrap();
+        let ask = Ask {
+            server: "notes".to_owned(),
+            tool: Some("save".to_owned()),
+            call: Some("7".to_owned()),
+            reference: Some("call_1".to_owned()),
+            message: "Who?".to_owned(),
+            kind: AskKind::Form(Form::parse(raw).unwrap()),
+        };
+        let asked = Asked {
+            matter: Matter::of_ask(&ask),
+            call: ask.call.clone(),
+            reference: ask.reference.clone(),
+            caller: None,
+        };
+        let text = serde_json::to_string(&asked).unwrap();
+        let read: Asked = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, asked);
+        let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
+        let again = read.to_ask(matter).unwrap().unwrap();
+        assert_eq!(format!("{again:?}"), format!("{ask:?}"));
+    }
+}
