@@ -6,35 +6,48 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use switchboard_host::config::{Environment, Places};
 use switchboard_host::connect::{Answering, Answers, Asking, Status};
+use switchboard_host::login::{Visiting, Visitor};
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall, Recording};
 use switchboard_wire::{Json, RpcError};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 type Failure = Box<dyn std::error::Error>;
+
+/// The address of a document that the suite takes for a description of its client.
+const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let url = std::env::args().next_back().ok_or("the address is missing")?;
-    let environment = Environment::from_process();
+    let mut environment = Environment::from_process();
+    let key = "a key for one scenario, long enough to be taken".to_owned();
+    environment.variables.insert("SWITCHBOARD_TOKEN_KEY".to_owned(), key);
     let revision = environment.variable("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or("2025-11-25");
     let era = if revision >= "2026-07-28" { "modern" } else { "legacy" };
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("config.json");
-    let server = json!({"url": url, "type": "http", "era": era, "timeout": 20});
+    let context = environment.variable("MCP_CONFORMANCE_CONTEXT").unwrap_or("{}");
+    let context: Value = serde_json::from_str(context).unwrap_or_default();
+    let scenario = environment.variable("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    let oauth = oauth(scenario, &context);
+    let server = json!({"url": url, "type": "http", "era": era, "timeout": 20, "oauth": oauth});
     std::fs::write(&file, json!({"mcpServers": {"suite": server}}).to_string())?;
     let state = folder.path().join("state");
     let places = Places { user: None, project: None, explicit: vec![file], state };
-    let context = environment.variable("MCP_CONFORMANCE_CONTEXT").unwrap_or("{}").to_owned();
     let options = Options {
         answers: Arc::new(Defaults),
         record: Recording::Off,
+        visitor: Some(Arc::new(Agreeable)),
         ..Options::new(places, environment)
     };
     let host = Host::start(options)?;
     host.settled(None).await;
-    let outcome = play(&host, &serde_json::from_str(&context).unwrap_or_default()).await;
+    let outcome = play(&host, &context).await;
     host.stop().await;
     outcome
 }
@@ -57,17 +70,13 @@ async fn play(host: &Host, context: &Value) -> Result<(), Failure> {
                 Some((call.get("name")?.as_str()?.to_owned(), call.get("arguments")?.clone()))
             })
             .collect(),
-        None => server
-            .offers
-            .tools
-            .iter()
-            .map(|tool| {
-                (
-                    tool.name().to_owned(),
-                    sample(tool.definition().input_schema.map(serde_json::value::RawValue::get)),
-                )
-            })
-            .collect(),
+        None => {
+            let listed = server.offers.tools.iter().map(|tool| {
+                let schema = tool.definition().input_schema.map_or("{}", RawValue::get);
+                (tool.name().to_owned(), serde_json::from_str(schema).unwrap_or_default())
+            });
+            fitting_calls(listed.collect())
+        }
     };
     for (tool, arguments) in calls {
         let proposed = ProposedCall::tool("suite", &tool, Json::from(&arguments));
@@ -80,9 +89,19 @@ async fn play(host: &Host, context: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
+/// One call of every tool; where one wants another's schema back as it was sent, only that.
+fn fitting_calls(listed: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let schema_of = |name: &str| listed.iter().find(|(tool, _)| tool == name).map(|(_, it)| it);
+    if let (Some(_), Some(schema)) =
+        (schema_of("json_schema_echo"), schema_of("json_schema_2020_12_tool"))
+    {
+        return vec![("json_schema_echo".to_owned(), json!({ "schema": schema }))];
+    }
+    listed.into_iter().map(|(tool, schema)| (tool, sample(&schema))).collect()
+}
+
 /// Arguments that fit a schema well enough.
-fn sample(schema: Option<&str>) -> Value {
-    let schema: Value = schema.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+fn sample(schema: &Value) -> Value {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let names = required.iter().filter_map(Value::as_str);
     let value = |name: &str| {
@@ -96,6 +115,53 @@ fn sample(schema: Option<&str>) -> Value {
         }
     };
     Value::Object(names.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>())
+}
+
+/// As whom to log in: what the scenario gives, else whatever the server supports.
+fn oauth(scenario: &str, context: &Value) -> Value {
+    let mut oauth = Map::new();
+    oauth.insert("clientMetadataUrl".to_owned(), json!(DOCUMENT));
+    let given =
+        [("clientId", "client_id"), ("clientSecret", "client_secret"), ("issuer", "issuer")];
+    for (key, name) in given {
+        if let Some(value) = context.get(name) {
+            oauth.insert(key.to_owned(), value.clone());
+        }
+    }
+    if scenario == "auth/client-credentials-basic" {
+        oauth.insert("grant".to_owned(), json!("client_credentials"));
+    }
+    Value::Object(oauth)
+}
+
+/// A person who agrees to everything: takes the redirect that the authorization server answers.
+struct Agreeable;
+
+impl Visitor for Agreeable {
+    fn redirect_uri(&self) -> String {
+        "http://127.0.0.1:53682/callback".to_owned()
+    }
+
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> Visiting<'a> {
+        Box::pin(
+            async move { redirect(authorization_url).await.map_err(|failure| failure.to_string()) },
+        )
+    }
+}
+
+/// Where a plain GET is sent on to.
+async fn redirect(url: &str) -> Result<String, Failure> {
+    let address = url.strip_prefix("http://").ok_or("the suite listens on plain HTTP")?;
+    let (host, path) = address.split_once('/').ok_or("an authorization URL has a path")?;
+    let mut stream = TcpStream::connect(host).await?;
+    let request = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    let lines = answer.lines().filter_map(|line| line.split_once(": "));
+    let mut locations = lines.filter(|(name, _)| name.eq_ignore_ascii_case("location"));
+    let (_, location) = locations.next().ok_or("the authorization server redirects nowhere")?;
+    Ok(location.to_owned())
 }
 
 /// Answers every form with its defaults, and everything else with something harmless.

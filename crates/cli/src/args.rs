@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+use crate::args_login::{Login, Logout};
 use crate::args_review::{Review, WaitForReview};
 use crate::args_serve::Serve;
 
@@ -49,6 +50,10 @@ pub(crate) enum Command {
     /// List, add, remove and look after servers
     #[command(visible_alias = "server")]
     Servers(Servers),
+    /// Log in to a server, with a browser
+    Login(Login),
+    /// End a login, here and at the authorization server
+    Logout(Logout),
     /// List, show and search tools
     #[command(visible_alias = "tool")]
     Tools(Tools),

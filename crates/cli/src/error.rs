@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use switchboard_host::StartError;
 use switchboard_host::config::ConfigError;
 use switchboard_host::format::escape;
+use switchboard_host::login::LoginError;
 use switchboard_host::record::SessionError;
 use switchboard_host::review::WaitingError;
 
@@ -96,6 +97,26 @@ impl From<WaitingError> for CliError {
             WaitingError::Store { .. } => exit_code::TROUBLE,
         };
         Self { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
+    }
+}
+
+impl From<LoginError> for CliError {
+    fn from(error: LoginError) -> Self {
+        let code = match &error {
+            LoginError::NotForLogin { .. } => exit_code::USAGE,
+            LoginError::NoKey { .. } | LoginError::NoClient { .. } => exit_code::CONFIG,
+            LoginError::Unreadable { .. } | LoginError::NotStored { .. } => exit_code::TROUBLE,
+            LoginError::Refused { code, .. } if code == "access_denied" => exit_code::NOT_ALLOWED,
+            LoginError::Blocked { .. }
+            | LoginError::Failed { .. }
+            | LoginError::Untrusted { .. }
+            | LoginError::Refused { .. }
+            | LoginError::BadAnswer(_)
+            | LoginError::TooLate(_)
+            | LoginError::Over
+            | LoginError::NotVisited(_) => exit_code::NOT_RUN,
+        };
+        Self { message: error.to_string(), hint: error.hint(), code }
     }
 }
 

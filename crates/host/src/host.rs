@@ -15,6 +15,7 @@ use crate::config::{
 };
 use crate::connect::{Answers, CallAnswers, Command, Declines, Fleet, Parts, Supervisor};
 use crate::events::{Events, What};
+use crate::login::{Logins, Visitor};
 use crate::policy::Pattern;
 use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
@@ -49,6 +50,8 @@ pub struct Options {
     pub start_limit: Duration,
     /// What models may call without a question, as long as this host runs.
     pub allow: Vec<Pattern>,
+    /// Who logs in to servers without being told to. Nobody, if there is none.
+    pub visitor: Option<Arc<dyn Visitor>>,
 }
 
 /// Whether calls are recorded.
@@ -75,6 +78,7 @@ impl Options {
             record: Recording::On,
             start_limit: Duration::from_secs(30),
             allow: Vec::new(),
+            visitor: None,
         }
     }
 }
@@ -107,6 +111,7 @@ struct Inner {
     events: Events,
     tasks: Tasks,
     start_limit: Duration,
+    logins: Logins,
     places: Places,
     environment: Environment,
     allow: Vec<Pattern>,
@@ -140,7 +145,10 @@ impl Host {
         });
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
         let (late, mut late_answers) = mpsc::channel(64);
+        let (visitor, settings) = (options.visitor, &config.settings);
+        let logins = Logins::of_host(&state, &environment, settings, visitor, tasks.clone());
         let parts = Parts {
+            logins: logins.clone(),
             introduction: introduction(answers.as_ref()),
             answers: Arc::clone(&answers),
             call_answers: Arc::clone(&call_answers),
@@ -182,6 +190,7 @@ impl Host {
             events,
             tasks,
             start_limit: options.start_limit,
+            logins,
             places,
             environment,
             allow: options.allow,
@@ -242,6 +251,12 @@ impl Host {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.inner.ledger
+    }
+
+    /// The logins of servers.
+    #[must_use]
+    pub fn logins(&self) -> &Logins {
+        &self.inner.logins
     }
 
     /// What happens.

@@ -1,7 +1,7 @@
 //! The engine: one call from a configuration file to a durable record, and what keeps servers alive.
 //!
 //! The folders are the steps of a call, in reading order:
-//! *config → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
+//! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
 //! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
 //! The host never prints, never reads standard input and never listens.
 //!
@@ -38,6 +38,7 @@ pub mod connect;
 pub mod execute;
 pub mod format;
 pub mod hooks;
+pub mod login;
 pub mod parse;
 pub mod policy;
 pub mod prompt;

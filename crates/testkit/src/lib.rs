@@ -13,8 +13,10 @@ mod binary;
 mod home;
 mod http_fixture;
 mod model_fixture;
+mod oauth_fixture;
 
 pub use binary::{binary, build};
 pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};
+pub use oauth_fixture::OauthFixture;

@@ -329,7 +329,7 @@ impl Interactive<'_> {
                 }
             }
             Slash::Tools(words) => tools::show_in_chat(self.context, &self.opened.host, &words)?,
-            Slash::Servers => servers::show_in_chat(self.context, &self.opened.host)?,
+            Slash::Servers => servers::show_in_chat(self.context, &self.opened.host).await?,
             Slash::Model(None) => {
                 let about = self.opened.model.about();
                 let (profile, model) = (escape_line(&about.profile), escape_line(&about.model));

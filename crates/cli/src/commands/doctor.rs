@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use switchboard_host::ServerId;
 use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
+use switchboard_host::login::Held;
 
-use crate::commands::servers::how;
+use crate::commands::login::in_words;
+use crate::commands::servers::{held, how};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -29,12 +31,17 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     let took = started.elapsed();
     let fleet = host.fleet().load();
     let ledger = host.ledger().check();
+    let mut servers = Vec::new();
+    for server in fleet.servers.values() {
+        servers.push((server, held(&host, server).await));
+    }
     host.stop().await;
 
     let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     let ill = fleet.servers.values().filter(|server| is_ill(server)).count();
     if context.printer.json {
-        let servers: Vec<Value> = fleet.servers.values().map(|server| as_json(server)).collect();
+        let servers: Vec<Value> =
+            servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
         context.printer.json(&json!({
             "files": config.files,
             "problems": problems,
@@ -51,8 +58,8 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         }
         let record = ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         _ = writeln!(text, "record  {} ({record})", context.places.state.display());
-        for server in fleet.servers.values() {
-            describe(&mut text, server);
+        for (server, held) in &servers {
+            describe(&mut text, server, held.as_ref());
         }
         _ = writeln!(
             text,
@@ -71,7 +78,7 @@ fn is_ill(server: &Server) -> bool {
     !matches!(server.status, Status::Ready | Status::Disabled)
 }
 
-fn describe(text: &mut String, server: &Server) {
+fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
     let mark = if is_ill(server) { "✗" } else { "✓" };
     let line = |value: &str| escape_line(value).into_owned();
     _ = writeln!(text, "\n{mark} {}: {}", line(server.id.as_str()), server.status.word());
@@ -86,6 +93,9 @@ fn describe(text: &mut String, server: &Server) {
             offers.resources.len() + offers.templates.len(),
             offers.prompts.len()
         );
+    }
+    if let Some(held) = held {
+        _ = writeln!(text, "    logged in {}", in_words(held));
     }
     if server.noise() > 0 {
         _ = writeln!(
@@ -118,13 +128,14 @@ fn describe(text: &mut String, server: &Server) {
     }
 }
 
-fn as_json(server: &Server) -> Value {
+fn as_json(server: &Server, login: Option<&Held>) -> Value {
     json!({
         "name": server.id.as_str(),
         "status": server.status.word(),
         "well": !is_ill(server),
         "revision": server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
         "failure": server.status.failure(),
+        "login": login,
         "faults": server.offers.faults,
         "noise_lines": server.noise(),
     })

@@ -5,6 +5,8 @@ mod calls;
 mod doctor;
 mod edit;
 mod index;
+pub(crate) mod login;
+mod logout;
 mod logs;
 mod manual;
 mod models;

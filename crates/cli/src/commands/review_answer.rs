@@ -139,7 +139,7 @@ fn open(entry: &Entry) -> Result<(), CliError> {
     // Read again before it is opened: the file may have been changed since.
     let checked = entry.asked.to_ask(ask);
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
-    address::open(url).map_err(|why| {
+    address::open(url, None).map_err(|why| {
         CliError::new(exit_code::TROUBLE, why)
             .with_hint(format!("open it yourself, then accept: {}", escape_line(url)))
     })

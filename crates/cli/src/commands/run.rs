@@ -6,8 +6,8 @@ use crate::args::{
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, doctor, edit, index, logs, manual, models, prompt, prompts, resources, review,
-    serve, servers, sessions, tools,
+    call, calls, doctor, edit, index, login, logout, logs, manual, models, prompt, prompts,
+    resources, review, serve, servers, sessions, tools,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -19,6 +19,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             let listing = ServersCommand::List { watch: false };
             server_command(context, servers.command.unwrap_or(listing)).await
         }
+        Command::Login(login) => login::login(context, &login).await,
+        Command::Logout(logout) => logout::logout(context, &logout).await,
         Command::Tools(tools) => match tools.command {
             None => tools::list(context, &tools.list).await,
             Some(ToolsCommand::List(of)) => tools::list(context, &of).await,

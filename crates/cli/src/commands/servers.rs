@@ -8,10 +8,12 @@ use switchboard_host::config::{ServerConfig, Transport};
 use switchboard_host::connect::{Command, Failure, Server, Status};
 use switchboard_host::events::What;
 use switchboard_host::format::escape_line;
+use switchboard_host::login::Held;
 
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::args::OfServer;
+use crate::commands::login::in_words;
 use crate::commands::tools;
 use crate::context::Context;
 use crate::error::CliError;
@@ -33,27 +35,41 @@ struct Shown<'a> {
     faults: &'a [String],
     noise_lines: u64,
     source: Option<String>,
+    login: Option<&'a Held>,
 }
 
 /// Lists servers.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
     let host = tools::start(context, of).await?;
-    let shown = show_in_chat(context, &host);
+    let shown = show_in_chat(context, &host).await;
     host.stop().await;
     shown.map(|()| exit_code::OK)
 }
 
 /// Lists the servers of a host that runs.
-pub(crate) fn show_in_chat(context: &Context, host: &Host) -> Result<(), CliError> {
+pub(crate) async fn show_in_chat(context: &Context, host: &Host) -> Result<(), CliError> {
     let fleet = host.fleet().load();
+    let mut servers = Vec::new();
+    for server in fleet.servers.values() {
+        servers.push((server, held(host, server).await));
+    }
     if context.printer.json {
-        let all: Vec<Shown<'_>> = fleet.servers.values().map(|server| as_json(server)).collect();
+        let all: Vec<Shown<'_>> =
+            servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
         context.printer.json(&all)
     } else {
-        let rows: Vec<[String; 7]> = fleet.servers.values().map(|server| row(server)).collect();
-        let heading = ["server", "status", "how", "revision", "tools", "resources", "prompts"];
+        let rows: Vec<[String; 8]> =
+            servers.iter().map(|(server, held)| row(server, held.as_ref())).collect();
+        let heading =
+            ["server", "status", "how", "revision", "tools", "resources", "prompts", "login"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))
     }
+}
+
+/// The login that is held for a server; one that cannot be read is told of by its status.
+pub(crate) async fn held(host: &Host, server: &Server) -> Option<Held> {
+    let config = server.config.as_ref()?;
+    host.logins().held(config).await.ok().flatten()
 }
 
 /// Shows every change until it is interrupted.
@@ -167,7 +183,7 @@ fn line(what: &What) -> String {
     }
 }
 
-fn as_json(server: &Server) -> Shown<'_> {
+fn as_json<'a>(server: &'a Server, login: Option<&'a Held>) -> Shown<'a> {
     let retry = match &server.status {
         Status::Waiting { until, .. } => {
             Some(until.saturating_duration_since(Instant::now()).as_secs())
@@ -188,10 +204,16 @@ fn as_json(server: &Server) -> Shown<'_> {
         faults: &server.offers.faults,
         noise_lines: server.noise(),
         source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
+        login,
     }
 }
 
-fn row(server: &Server) -> [String; 7] {
+fn row(server: &Server, held: Option<&Held>) -> [String; 8] {
+    let login = match (&server.status, held) {
+        (Status::NeedsLogin(failure), _) => failure.hint.clone().unwrap_or_default(),
+        (_, Some(held)) => in_words(held),
+        (_, None) => String::new(),
+    };
     let revision = server.agreement.as_ref().map(|agreement| agreement.revision.to_string());
     [
         server.id.to_string(),
@@ -201,6 +223,7 @@ fn row(server: &Server) -> [String; 7] {
         server.offers.tools.len().to_string(),
         (server.offers.resources.len() + server.offers.templates.len()).to_string(),
         server.offers.prompts.len().to_string(),
+        login,
     ]
 }
 

@@ -29,9 +29,11 @@ pub(crate) fn put(ask: &UrlAsk, person: &mut impl Typist) -> Result<Reply, Reply
     Ok(Reply::Accept(None))
 }
 
-/// Starts the program that opens addresses, never through a shell.
-pub(crate) fn open(url: &str) -> Result<(), String> {
-    let mut command = opener(url);
+/// Starts the program that opens addresses, or the browser that the person has set; never through
+/// a shell.
+pub(crate) fn open(url: &str, browser: Option<&str>) -> Result<(), String> {
+    let mut command =
+        browser.and_then(|browser| chosen(browser, url)).unwrap_or_else(|| opener(url));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let cannot = |why: String| format!("no browser could be started ({why})");
     let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
@@ -45,6 +47,24 @@ pub(crate) fn open(url: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The first of the programs that `BROWSER` names, with the address where it wants it.
+fn chosen(browser: &str, url: &str) -> Option<Command> {
+    if cfg!(windows) || cfg!(target_os = "macos") {
+        return None;
+    }
+    let mut words = browser.split(':').next()?.split_whitespace();
+    let mut command = Command::new(words.next()?);
+    let mut placed = false;
+    for word in words {
+        placed |= word.contains("%s");
+        command.arg(word.replace("%s", url));
+    }
+    if !placed {
+        command.arg(url);
+    }
+    Some(command)
 }
 
 #[cfg(target_os = "macos")]

@@ -110,6 +110,6 @@ impl Typist for AtKeys {
     }
 
     fn open(&mut self, url: &str) -> Result<(), String> {
-        address::open(url)
+        address::open(url, None)
     }
 }

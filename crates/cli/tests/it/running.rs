@@ -117,6 +117,13 @@ impl Running {
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
+    /// Waits until standard error holds something; nothing when the program ends without it.
+    pub(crate) fn wait_for_error<T>(&self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let found = self.stderr.wait(PATIENCE, |so_far, ended| ended || find(so_far).is_some());
+        assert!(found, "it did not come: {:?}", self.stderr.text());
+        find(&self.stderr.text())
+    }
+
     /// Waits until standard output holds the one text, and the other one after it.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {

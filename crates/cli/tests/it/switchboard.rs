@@ -11,6 +11,7 @@ use crate::running::{PATIENCE, Ran, Running};
 /// The binary with a home that nobody else uses: configuration, state and the current folder.
 pub(crate) struct Switchboard {
     home: Home,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Switchboard {
@@ -18,7 +19,18 @@ impl Switchboard {
     pub(crate) fn new() -> Self {
         let home = Home::new();
         std::fs::create_dir(home.path().join("work")).unwrap();
-        Self { home }
+        Self { home, variables: Vec::new() }
+    }
+
+    /// Sets a variable for everything that is run from here on.
+    pub(crate) fn set(&mut self, name: &'static str, value: &str) {
+        self.variables.retain(|(other, _)| *other != name);
+        self.variables.push((name, value.to_owned()));
+    }
+
+    /// The folder that holds everything: configuration, state and the current folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.home.path()
     }
 
     /// These servers are configured in the user's file.
@@ -91,7 +103,11 @@ impl Switchboard {
             .env("SWITCHBOARD_HOME", self.home.path().join("own"))
             // The search for a project's file ends at home.
             .env("HOME", self.home.path())
-            .env_remove("NO_COLOR");
+            .env_remove("NO_COLOR")
+            .env_remove("SWITCHBOARD_TOKEN_KEY");
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
     }
 
     pub(crate) fn start(&self, words: &[&str]) -> Running {

@@ -265,12 +265,25 @@ fn not_listed<'a>(
         let why = failure.map(|failure| format!(": {}", failure.message)).unwrap_or_default();
         return ResolveError::NotReady {
             server: target.server.clone(),
-            state: format!("{}{why}", status.word()),
+            state: format!("{}{why}", state_of(status)),
             hint: failure.and_then(|failure| failure.hint.clone()),
         };
     }
     let near = owned(nearest(&target.name, known, SUGGESTIONS));
     ResolveError::NotListed { target: target.clone(), near }
+}
+
+/// The state as a sentence has it after "is".
+fn state_of(status: &Status) -> &'static str {
+    match status {
+        Status::NeedsLogin(_) => "not logged in",
+        Status::NeedsApproval => "not approved",
+        Status::Disabled
+        | Status::Starting
+        | Status::Ready
+        | Status::Waiting { .. }
+        | Status::Failed(_) => status.word(),
+    }
 }
 
 fn owned(names: Vec<&str>) -> Vec<String> {

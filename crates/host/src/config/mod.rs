@@ -16,6 +16,7 @@ mod file;
 mod load;
 mod models;
 mod names;
+mod oauth;
 mod places;
 mod reader;
 mod resolved;
@@ -34,6 +35,8 @@ pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use load::load;
 pub use models::{CallStyle, ModelProfile, Provider};
+pub(crate) use oauth::is_scope;
+pub use oauth::{Grant, OauthSettings};
 pub use places::Places;
 pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,

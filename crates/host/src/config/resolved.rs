@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::config::chat::ChatSettings;
 use crate::config::error::ConfigError;
 use crate::config::models::ModelProfile;
+use crate::config::oauth::OauthSettings;
 use crate::config::web_address;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -64,6 +65,8 @@ pub struct ServerConfig {
     pub tools: BTreeMap<String, ToolSettings>,
     /// Which era of the protocol it speaks.
     pub era: EraSetting,
+    /// As whom to log in to it, and for what.
+    pub oauth: OauthSettings,
     /// Whether it may be started: always, except for a project's entry that nobody approved yet.
     pub approved: bool,
     /// What an approval of this entry, exactly as it is, refers to.
@@ -90,7 +93,15 @@ impl ServerConfig {
                 }
             }
             Transport::Http { urls, headers, kind } => {
-                with_map(with_list(digest.with("http").with(&format!("{kind:?}")), urls), headers)
+                let digest = with_list(digest.with("http").with(&format!("{kind:?}")), urls);
+                let digest = with_map(digest, headers);
+                if self.oauth == OauthSettings::default() {
+                    digest
+                } else {
+                    // What is printed leaves out the secret.
+                    let secret = self.oauth.client_secret.as_deref().unwrap_or_default();
+                    digest.with(&format!("{:?}", self.oauth)).with(secret)
+                }
             }
         }
         .hex()
@@ -236,6 +247,8 @@ pub struct Settings {
     pub builtin: bool,
     /// The folders that the built-in file tools may use; none means the current folder.
     pub roots: Vec<PathBuf>,
+    /// A file with the key that stored logins are sealed with.
+    pub token_key_file: Option<PathBuf>,
     /// How conversations go.
     pub chat: ChatSettings,
 }
@@ -250,6 +263,7 @@ impl Default for Settings {
             review_minutes: 5,
             builtin: true,
             roots: Vec::new(),
+            token_key_file: None,
             chat: ChatSettings::default(),
         }
     }

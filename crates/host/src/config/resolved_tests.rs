@@ -30,6 +30,7 @@ fn server(transport: Transport) -> ServerConfig {
         fallback: None,
         tools: BTreeMap::new(),
         era: EraSetting::Auto,
+        oauth: OauthSettings::default(),
         approved: true,
         approval_digest: String::new(),
         source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::document::{Member, Node, Value};
 use crate::config::error::ConfigError;
+use crate::config::oauth::{self, OauthSettings};
 use crate::config::reader::Reader;
 use crate::config::resolved::{
     DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
@@ -25,6 +26,7 @@ pub(super) const KEYS: &[&str] = &[
     "url",
     "urls",
     "headers",
+    "oauth",
     "disabled",
     "timeout",
     "autoApprove",
@@ -80,6 +82,7 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
         fallback: None,
         tools: BTreeMap::new(),
         era: EraSetting::Auto,
+        oauth: OauthSettings::default(),
         approved: true,
         approval_digest: String::new(),
         source: Source { file: Default::default(), layer: Layer::User, line: 0 },
@@ -116,6 +119,12 @@ fn read_key(
         }
         "fallback" => server.fallback = Some(fallback(reader, node, key)?),
         "tools" => server.tools = tools(reader, node)?,
+        "oauth" => {
+            server.oauth = oauth::read(reader, node)?;
+            if !matches!(server.transport, Transport::Http { .. }) {
+                reader.warn(node.at, key, "has no effect on a server without `url`");
+            }
+        }
         "era" => {
             let choices = [
                 ("auto", EraSetting::Auto),

@@ -16,6 +16,7 @@ const KEYS: &[&str] = &[
     "reviewMinutes",
     "builtin",
     "roots",
+    "tokenKeyFile",
     "chat",
 ];
 
@@ -85,6 +86,9 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             let texts = reader.texts(node, key)?;
             settings.roots = texts.iter().map(|text| reader.resolve(text, base)).collect();
         }
+        "tokenKeyFile" => {
+            settings.token_key_file = Some(reader.path(node, key, reader.variables.workspace)?);
+        }
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         _ => {}
     }
@@ -99,5 +103,6 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.show_limit_bytes > current.show_limit_bytes
         || wanted.review_minutes > current.review_minutes
         || wanted.roots != current.roots
+        || wanted.token_key_file != current.token_key_file
         || wanted.chat != current.chat
 }

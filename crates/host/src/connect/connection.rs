@@ -10,11 +10,11 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::ServerConfig;
+use crate::config::{ServerConfig, Transport};
 use crate::connect::back_off::back_off;
 use crate::connect::call_answers::Whose;
 use crate::connect::changed::Changed;
-use crate::connect::establish::{Live, NotEstablished, ended, establish};
+use crate::connect::establish::{Live, NotEstablished, address, ended, establish, needs_login};
 use crate::connect::fleet::Offers;
 use crate::connect::listening::listen;
 use crate::connect::listing::{EVERYTHING, list};
@@ -23,6 +23,7 @@ use crate::connect::process::Process;
 use crate::connect::supervisor::Surroundings;
 use crate::connect::{Answering, Asking, Failure, Health, Status};
 use crate::events::What;
+use crate::login::Account;
 
 /// A server that lived as long starts afresh: its next failure is the first.
 /// How serious a message of a server can be.
@@ -34,6 +35,8 @@ const STEADY: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long calls on a connection that is replaced may still run.
 const DRAIN: Duration = Duration::from_secs(30);
+/// How often a server that wants a login looks whether somebody has logged in.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// What a connection tells the supervisor.
 #[derive(Debug)]
@@ -92,17 +95,25 @@ enum End {
     Stopped,
     Restarted,
     Lost(Failure),
+    NeedsLogin(Failure),
 }
 
 impl Connection {
     /// Keeps the server alive until the reins say otherwise.
     pub(super) async fn run(self) {
         let mut failures = 0;
+        let account = match &self.config.transport {
+            Transport::Http { urls, .. } => {
+                self.around.logins.account(&self.config, address(urls, self.number))
+            }
+            Transport::Builtin | Transport::Stdio { .. } => None,
+        };
+        let account = account.as_ref();
         let mut offers = Arc::clone(&self.before);
         loop {
             self.report(Report::Down(Status::Starting)).await;
             let started = Instant::now();
-            let establishing = establish(&self.config, self.number, &self.around);
+            let establishing = establish(&self.config, self.number, &self.around, account);
             let outcome = tokio::select! {
                 biased;
                 () = self.reins.stop.cancelled() => return,
@@ -113,20 +124,22 @@ impl Connection {
             let end = match outcome {
                 Ok(live) => {
                     was_ready = true;
-                    self.tend(live, &mut offers).await
+                    self.tend(live, &mut offers, account).await
                 }
                 Err(NotEstablished::Failed(failure)) => End::Lost(failure),
-                Err(NotEstablished::NeedsLogin(failure)) => {
-                    self.report(Report::Down(Status::NeedsLogin(failure))).await;
-                    if !self.pause(Duration::MAX).await {
-                        return;
-                    }
-                    End::Restarted
-                }
+                Err(NotEstablished::NeedsLogin(failure)) => End::NeedsLogin(failure),
             };
             let failure = match end {
                 End::Stopped => return,
                 End::Restarted => {
+                    failures = 0;
+                    continue;
+                }
+                End::NeedsLogin(failure) => {
+                    self.report(Report::Down(Status::NeedsLogin(failure))).await;
+                    if !self.wait_for_login(account).await {
+                        return;
+                    }
                     failures = 0;
                     continue;
                 }
@@ -160,13 +173,39 @@ impl Connection {
         }
     }
 
+    /// Waits until somebody has logged in; returns whether to go on.
+    async fn wait_for_login(&self, account: Option<&Arc<Account>>) -> bool {
+        loop {
+            let look = async {
+                match account {
+                    Some(account) => {
+                        sleep(LOOK).await;
+                        account.has_new_login().await
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                found = look => if found { return true },
+                () = self.reins.restart.notified() => return true,
+                () = self.reins.stop.cancelled() => return false,
+                () = self.reins.retire.cancelled() => return false,
+            }
+        }
+    }
+
     async fn report(&self, report: Report) {
         // The supervisor ends only with the host; then nobody needs the report.
         self.reports.send((self.generation, report)).await.ok();
     }
 
     /// Lists a new connection, announces it and looks after it until it ends.
-    async fn tend(&self, live: Live, offers: &mut Arc<Offers>) -> End {
+    async fn tend(
+        &self,
+        live: Live,
+        offers: &mut Arc<Offers>,
+        account: Option<&Arc<Account>>,
+    ) -> End {
         let Live { peer, mut inbound, agreement, mut process, log } = live;
         let agreement = Arc::new(agreement);
         let (again, mut missed) = mpsc::channel(1);
@@ -210,8 +249,14 @@ impl Connection {
                     Some(received) => self.take_in(&peer, received, &mut changed),
                     None => peer.close("nobody listens"),
                 },
-                (listed, failed) = running(&mut listing) => {
+                (listed, failed, refused) = running(&mut listing) => {
                     listing = None;
+                    if let Some(refused) = refused.filter(|_| !announced)
+                        && let Some(failure) =
+                            needs_login(&self.config, account, &refused).await
+                    {
+                        break End::NeedsLogin(failure);
+                    }
                     changed.try_later(failed);
                     *offers = Arc::new(listed);
                     if !announced {

@@ -15,6 +15,7 @@ use crate::connect::negotiate::{Attempt, Door, NoAgreement, PROBE, over_stream};
 use crate::connect::process::{Launch, Process};
 use crate::connect::stderr::{ErrorLog, log_file};
 use crate::connect::supervisor::Surroundings;
+use crate::login::{Account, Challenge};
 use crate::server_id::ServerId;
 
 /// A connection to a server.
@@ -45,6 +46,7 @@ pub(super) async fn establish(
     config: &ServerConfig,
     number: usize,
     around: &Arc<Surroundings>,
+    account: Option<&Arc<Account>>,
 ) -> Result<Live, NotEstablished> {
     match &config.transport {
         Transport::Builtin => over_pipe(around).await,
@@ -60,9 +62,13 @@ pub(super) async fn establish(
             over_stdio(config, &launch, around).await
         }
         Transport::Http { urls, headers, kind } => {
-            let url = urls.get(number % urls.len().max(1)).map_or("", String::as_str);
-            let endpoint = Endpoint::new(url, headers).map_err(|error| refused(url, &error))?;
-            let client = around.client().map_err(|error| refused(url, &error))?;
+            let url = address(urls, number);
+            let mut endpoint = Endpoint::new(url, headers).map_err(|error| failed(url, &error))?;
+            if let Some(account) = account {
+                let account: Arc<Account> = Arc::clone(account);
+                endpoint = endpoint.with_authorization(account);
+            }
+            let client = around.client().map_err(|error| failed(url, &error))?;
             let door = Door {
                 client: &client,
                 endpoint: &endpoint,
@@ -75,10 +81,17 @@ pub(super) async fn establish(
             let remembered = around.memory.recall(&key);
             // All ways together get twice the time of a start, not each of them.
             let opening = tokio::time::timeout(around.start_limit * 2, door.open(remembered));
-            let agreed = opening
-                .await
-                .unwrap_or(Err(RequestError::TimedOut(around.start_limit * 2)))
-                .map_err(|error| refused(url, &error))?;
+            let opened =
+                opening.await.unwrap_or(Err(RequestError::TimedOut(around.start_limit * 2)));
+            let agreed = match opened {
+                Ok(agreed) => agreed,
+                Err(error) => {
+                    return Err(match needs_login(config, account, &error).await {
+                        Some(failure) => NotEstablished::NeedsLogin(failure),
+                        None => failed(url, &error).into(),
+                    });
+                }
+            };
             around.memory.learn(&key, agreed.way);
             let log = ErrorLog::default();
             let (peer, inbound) = (agreed.peer, agreed.inbound);
@@ -160,21 +173,44 @@ pub(super) async fn ended(
     Failure { message, hint, stderr, exit }
 }
 
-fn refused(url: &str, error: &RequestError) -> NotEstablished {
+/// The address of an instance.
+pub(super) fn address(urls: &[String], number: usize) -> &str {
+    urls.get(number % urls.len().max(1)).map_or("", String::as_str)
+}
+
+/// What to tell the person if the server wants a login, or one that is good for more.
+pub(super) async fn needs_login(
+    config: &ServerConfig,
+    account: Option<&Arc<Account>>,
+    error: &RequestError,
+) -> Option<Failure> {
+    let RequestError::Http { status, challenge, .. } = error else { return None };
+    let challenge = Challenge::read(challenge.as_deref().unwrap_or_default());
+    if *status != 401 && !(*status == 403 && challenge.wants_more()) {
+        return None;
+    }
+    let message = format!("the server wants a login: {error}");
+    let Some(account) = account else {
+        let hint = "the server wants another `Authorization` than its `headers` have";
+        return Some(Failure::new(message).with_hint(hint));
+    };
+    let own = challenge.login_hint(config.id.as_str());
+    Some(match account.trouble().await {
+        Some(trouble) => {
+            Failure::new(format!("{message}; {trouble}")).with_hint(trouble.hint().unwrap_or(own))
+        }
+        None => Failure::new(message).with_hint(own),
+    })
+}
+
+fn failed(url: &str, error: &RequestError) -> Failure {
     // The query may hold a secret, so it is not shown.
     let place = url.split('?').next().unwrap_or(url);
-    let message = format!("cannot connect to `{place}`: {error}");
-    if let RequestError::Http { status: 401, .. } = error {
-        return NotEstablished::NeedsLogin(
-            Failure::new(message)
-                .with_hint("add an `Authorization` header to the server's `headers`"),
-        );
-    }
-    let failure = Failure::new(message);
-    NotEstablished::Failed(match hint_for(error) {
+    let failure = Failure::new(format!("cannot connect to `{place}`: {error}"));
+    match hint_for(error) {
         Some(hint) => failure.with_hint(hint),
         None => failure,
-    })
+    }
 }
 
 fn hint_for(error: &RequestError) -> Option<String> {

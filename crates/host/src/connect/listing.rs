@@ -19,14 +19,15 @@ pub(super) type Kinds = [bool; 4];
 /// All of them.
 pub(super) const EVERYTHING: Kinds = [true; 4];
 
-/// Lists `kinds` again; the others stay as they were. Also says which of them failed.
+/// Lists `kinds` again; the others stay as they were. Also says which of them failed, and
+/// how the tools were turned down.
 pub(super) async fn list(
     peer: &Peer,
     agreement: &Agreement,
     timeout: Duration,
     kinds: Kinds,
     before: Arc<Offers>,
-) -> (Offers, Kinds) {
+) -> (Offers, Kinds, Option<RequestError>) {
     let declares_nothing = agreement.capabilities.as_str().trim_matches(['{', '}', ' ']).is_empty();
     // Tools are what most callers wait for: once they are there, the rest has little time left.
     let tools_listed = CancellationToken::new();
@@ -62,6 +63,10 @@ pub(super) async fn list(
         !declares_nothing && matches!(outcome, Some(Err(_)))
     };
     let again = [failed(&tools), failed(&resources), failed(&templates), failed(&prompts)];
+    let refused = match &tools {
+        Some(Err(error @ RequestError::Http { .. })) => Some(error.clone()),
+        _ => None,
+    };
     let mut faults = Vec::new();
     let quiet = declares_nothing;
     let old_tools: Vec<Item> = before.tools.iter().map(|tool| tool.item.clone()).collect();
@@ -69,7 +74,7 @@ pub(super) async fn list(
     let resources = settle("resources", resources, &before.resources, &mut faults, quiet);
     let templates = settle("resource templates", templates, &before.templates, &mut faults, quiet);
     let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
-    (Offers::new(tools, resources, templates, prompts, faults), again)
+    (Offers::new(tools, resources, templates, prompts, faults), again, refused)
 }
 
 async fn listing_of(

@@ -18,6 +18,7 @@ use crate::connect::fleet::{Fleet, Instance, Offers, Server};
 use crate::connect::memory::Memory;
 use crate::connect::{Failure, Health, Status};
 use crate::events::{Events, What};
+use crate::login::Logins;
 use crate::published::{Changes, Published};
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
@@ -37,6 +38,7 @@ pub struct Surroundings {
     pub(super) late: mpsc::Sender<(u64, Json)>,
     pub(super) tasks: Tasks,
     pub(super) events: Events,
+    pub(super) logins: Logins,
 }
 
 impl Surroundings {
@@ -75,6 +77,8 @@ pub struct Parts {
     pub tasks: Tasks,
     /// Where events are told.
     pub events: Events,
+    /// The logins of servers.
+    pub logins: Logins,
 }
 
 impl From<Parts> for Surroundings {
@@ -93,6 +97,7 @@ impl From<Parts> for Surroundings {
             late: parts.late,
             tasks: parts.tasks,
             events: parts.events,
+            logins: parts.logins,
         }
     }
 }

@@ -3,6 +3,7 @@
 use switchboard_wire::{Json, RequestError};
 
 use crate::execute::message::Shape;
+use crate::login::Challenge;
 use crate::outcome::Outcome;
 use crate::proposed::{Target, TargetKind};
 
@@ -57,11 +58,17 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
             format!("server `{server}` answered with an error: {error}"),
         )
         .with_error(error.clone()),
-        RequestError::Http { status, retry_after, .. } => {
+        RequestError::Http { status, retry_after, challenge, .. } => {
             let said = format!("server `{server}` answered with {error}");
+            let challenge = Challenge::read(challenge.as_deref().unwrap_or_default());
             match status {
-                401 => Outcome::refused("needs_login", said)
-                    .with_hint("the server wants other credentials: check its `headers`"),
+                401 => Outcome::refused("needs_login", said).with_hint(format!(
+                    "`switchboard login {server}` logs in, unless its `headers` have the wrong \
+                     `Authorization`"
+                )),
+                403 if challenge.wants_more() => {
+                    Outcome::refused("forbidden", said).with_hint(challenge.login_hint(server))
+                }
                 403 => Outcome::refused("forbidden", said),
                 408 | 425 | 429 => {
                     let outcome = Outcome::refused("rate_limited", said);

@@ -23,6 +23,7 @@ mod http_connections;
 mod http_refusals;
 mod keeper;
 mod life;
+mod logins;
 mod processes;
 mod redirects;
 mod restarts;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 
+use super::authorize::challenges;
 use super::client::failure;
 use super::events::Events;
 use crate::envelope::{self, Answer, Message};
@@ -116,8 +117,8 @@ pub(super) async fn refusal(response: Response) -> RequestError {
     let header = |name| {
         response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
-    let (retry_after, challenge, location) =
-        (header(RETRY_AFTER), header(WWW_AUTHENTICATE), header(LOCATION));
+    let (retry_after, location) = (header(RETRY_AFTER), header(LOCATION));
+    let challenge = challenges(response.headers());
     let is_json = matches!(kind_of(&response), BodyKind::Json);
     let body = body_of(response, REFUSAL_BYTES).await.unwrap_or_default();
     let error = match envelope::read(&body) {

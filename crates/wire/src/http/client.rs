@@ -1,10 +1,12 @@
 //! The HTTP client that all servers share, and what it refuses to do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 
+use super::authorize::Authorize;
 use crate::error::RequestError;
 use crate::limits::Limits;
 
@@ -19,6 +21,7 @@ pub type HttpClient = Client;
 pub struct Endpoint {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    pub(crate) authorization: Option<Arc<dyn Authorize>>,
 }
 
 impl Endpoint {
@@ -42,7 +45,17 @@ impl Endpoint {
             value.set_sensitive(true);
             map.insert(key, value);
         }
-        Ok(Self { url, headers: map })
+        Ok(Self { url, headers: map, authorization: None })
+    }
+
+    /// The same, with somebody who gives requests their `Authorization`. A configured header of
+    /// that name is what the person wants: then nobody is asked.
+    #[must_use]
+    pub fn with_authorization(mut self, authorization: Arc<dyn Authorize>) -> Self {
+        if !self.headers.contains_key(reqwest::header::AUTHORIZATION) {
+            self.authorization = Some(authorization);
+        }
+        self
     }
 }
 
@@ -51,8 +64,7 @@ impl Endpoint {
 /// # Errors
 /// When TLS cannot be set up.
 pub fn client(limits: &Limits) -> Result<Client, RequestError> {
-    // Somebody else in this process may have chosen a provider already; theirs is as good.
-    rustls::crypto::ring::default_provider().install_default().ok();
+    prepare_tls();
     Client::builder()
         .connect_timeout(limits.connect)
         .pool_idle_timeout(Duration::from_secs(90))
@@ -61,6 +73,12 @@ pub fn client(limits: &Limits) -> Result<Client, RequestError> {
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", chain(&error))))
+}
+
+/// Chooses who does the arithmetic of TLS, which every client in this process needs.
+pub fn prepare_tls() {
+    // Somebody else in this process may have chosen a provider already; theirs is as good.
+    rustls::crypto::ring::default_provider().install_default().ok();
 }
 
 /// Follows only what keeps method, body and origin; the rest is for the caller to see.

@@ -114,9 +114,14 @@ impl HttpLink {
         if response.status().is_success() { Ok(()) } else { Err(answer::refusal(response).await) }
     }
 
-    async fn post(&self, text: Bytes, headers: HeaderMap) -> Result<Response, RequestError> {
-        let builder = self.client.post(self.endpoint.url.clone()).headers(headers).body(text);
-        send(builder).await
+    pub(super) async fn post(
+        &self,
+        text: Bytes,
+        headers: HeaderMap,
+    ) -> Result<Response, RequestError> {
+        let url = &self.endpoint.url;
+        let builder = || self.client.post(url.clone()).headers(headers.clone()).body(text.clone());
+        self.endpoint.send(builder).await
     }
 
     /// The headers of one request: the configured ones, then the protocol's own.

@@ -1,6 +1,7 @@
 //! Peers over HTTP: streamable HTTP in both eras, and the older HTTP+SSE.
 
 mod answer;
+mod authorize;
 mod client;
 mod events;
 mod headers;
@@ -8,7 +9,8 @@ mod link;
 mod listen;
 mod session;
 
-pub use client::{Endpoint, HttpClient, client};
+pub use authorize::{AtHand, Authorize, Authorizing, Refusal, challenges};
+pub use client::{Endpoint, HttpClient, client, prepare_tls};
 pub use events::{Event, Events};
 pub use headers::param_headers;
 pub use link::start;

@@ -7,7 +7,7 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 
 use super::answer::{self, Answered};
 use super::events::Events;
-use super::link::{HttpLink, Kind, send};
+use super::link::{HttpLink, Kind};
 use crate::envelope;
 use crate::error::RequestError;
 use crate::peer::Shared;
@@ -69,7 +69,8 @@ impl HttpLink {
         if let Some(value) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert("last-event-id", value);
         }
-        send(self.client.get(self.endpoint.url.clone()).headers(headers)).await
+        let builder = || self.client.get(self.endpoint.url.clone()).headers(headers.clone());
+        self.endpoint.send(builder).await
     }
 
     /// Makes a new session in place of `lost`, once for everyone who noticed.
@@ -100,7 +101,7 @@ impl HttpLink {
             headers.insert("mcp-session-id", id.clone());
         }
         let text = envelope::notification("notifications/initialized", "", "");
-        send(self.client.post(self.endpoint.url.clone()).headers(headers).body(text)).await?;
+        self.post(text.into(), headers).await?;
         // Only now: nobody may use the session before it is open.
         self.session().id = id;
         Ok(())
@@ -113,7 +114,7 @@ impl HttpLink {
         request: &Request<'_>,
     ) -> Result<reqwest::Response, RequestError> {
         let headers: HeaderMap = self.request_headers(shared, request)?;
-        send(self.client.post(self.endpoint.url.clone()).headers(headers).body(text)).await
+        self.post(text.into(), headers).await
     }
 
     /// Tells a legacy server that we leave.
@@ -125,7 +126,8 @@ impl HttpLink {
         }
         let mut headers = self.endpoint.headers.clone();
         if self.add_session(&mut headers, revision.max(Revision::V2025_03_26)).is_ok() {
-            let farewell = send(self.client.delete(self.endpoint.url.clone()).headers(headers));
+            let builder = || self.client.delete(self.endpoint.url.clone()).headers(headers.clone());
+            let farewell = self.endpoint.send(builder);
             // A server may refuse this or be gone; either way we are leaving.
             tokio::time::timeout(FAREWELL, farewell).await.ok();
         }

@@ -13,6 +13,7 @@ mod http;
 mod journal;
 mod message;
 mod model;
+mod oauth;
 mod options;
 mod server;
 mod stdio;
@@ -29,10 +30,12 @@ async fn main() {
         options::print_usage();
         return;
     }
-    if let Some((kind, rest)) = arguments.split_first()
-        && kind == "model"
-    {
-        return model::serve(rest).await;
+    if let Some((kind, rest)) = arguments.split_first() {
+        match kind.as_str() {
+            "model" => return model::serve(rest).await,
+            "oauth" => return oauth::serve(rest).await,
+            _ => {}
+        }
     }
     let options = Options::parse(&arguments);
     let transport = options.transport;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::faults::{FAULTS, Fault};
+use crate::oauth::MISBEHAVIOURS;
 
 const USAGE: &str = "\
-switchboard-testkit <echo|flaky|hostile|weather|github|model> [--flag value]...
+switchboard-testkit <echo|flaky|hostile|weather|github|protected|model|oauth> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -28,6 +29,24 @@ model:
   --journal FILE                every request, one JSON object per line
   --key KEY                     refuses requests with another key or none
   --port N --until-stdin-closes
+oauth:
+  an authorization server and, at /mcp, the server `protected` behind it; /control tells all
+  --era legacy|modern|dual
+  --client-auth none|basic|post how clients prove themselves (none)
+  --client ID --client-secret S a client that need not register
+  --no-registration             no dynamic registration
+  --client-documents            takes the address of a client's document as its id
+  --discovery oauth|openid|origin|nowhere   where metadata is (oauth)
+  --issuer-path /PATH           the issuer has a path
+  --token-seconds N             how long tokens are good (3600)
+  --no-refresh                  no refresh tokens
+  --base-scope S                the scope without which nothing is answered
+  --scopes 'A B'                `scopes_supported` in the metadata
+  --deny                        nobody agrees
+  --server-metadata JSON --resource-metadata JSON    members to replace; null removes one
+  --misbehave NAME --value V    in values, {origin}, {sink} and {sink-port} belong to this process
+  --status N                    of redirects (307)
+  --port N --until-stdin-closes
 hostile:
   --only PART,PART              a part of it (all parts)
 flaky:
@@ -40,7 +59,15 @@ flaky:
   --code N --pause-ms N --bytes N --count N --status N --retry-after V --to URL --hops N --token T
 ";
 
-const SWITCHES: &[&str] = &["no-get-stream", "sse-answers", "until-stdin-closes"];
+const SWITCHES: &[&str] = &[
+    "no-get-stream",
+    "sse-answers",
+    "until-stdin-closes",
+    "no-registration",
+    "client-documents",
+    "no-refresh",
+    "deny",
+];
 const VALUES: &[&str] = &[
     "era",
     "revision",
@@ -71,6 +98,18 @@ const VALUES: &[&str] = &[
     "vendor",
     "script",
     "key",
+    "client-auth",
+    "client",
+    "client-secret",
+    "discovery",
+    "issuer-path",
+    "token-seconds",
+    "base-scope",
+    "scopes",
+    "server-metadata",
+    "resource-metadata",
+    "misbehave",
+    "value",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +118,7 @@ pub(crate) enum Kind {
     Hostile,
     Weather,
     Github,
+    Protected,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +178,7 @@ impl Options {
             "hostile" => (Kind::Hostile, None),
             "weather" => (Kind::Weather, None),
             "github" => (Kind::Github, None),
+            "protected" => (Kind::Protected, None),
             "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
             other => panic!("unknown kind `{other}`\n{USAGE}"),
         };
@@ -215,7 +256,7 @@ impl Flags {
         })
     }
 
-    fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 }
@@ -225,5 +266,9 @@ pub(crate) fn print_usage() {
     println!("{USAGE}faults:");
     for (name, family) in FAULTS {
         println!("  {name:<24} {family:?}");
+    }
+    println!("misbehaviours:");
+    for (name, effect) in MISBEHAVIOURS {
+        println!("  {name:<24} {effect}");
     }
 }

@@ -12,6 +12,7 @@ mod serve;
 mod steady;
 mod two_endpoints;
 
+pub(crate) use endpoint::Endpoint;
 pub(crate) use raw::{Site, serve as serve_raw};
-pub(crate) use reply::{Asked, Reply};
+pub(crate) use reply::{Asked, Body, Reply};
 pub(crate) use serve::{listen, serve};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Server, content};
+use super::{Server, content, protected};
 use crate::options::Kind;
 
 const WARM_SKIES: &[&str] = &["sun", "clouds", "rain", "wind"];
@@ -16,6 +16,7 @@ pub(crate) fn offer(kind: Kind) -> Option<(&'static str, Vec<Value>)> {
         Kind::Echo | Kind::Hostile => None,
         Kind::Weather => Some(("weather", vec![get_forecast()])),
         Kind::Github => Some(("github", vec![create_issue()])),
+        Kind::Protected => Some(("protected", protected::tools())),
     }
 }
 

@@ -10,6 +10,7 @@ mod hostile;
 mod listen;
 mod offers;
 mod pages;
+mod protected;
 mod run;
 mod speech;
 mod state;

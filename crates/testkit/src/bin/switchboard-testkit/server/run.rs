@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Exchange, ask, content, examples, hostile};
+use super::{Exchange, ask, content, examples, hostile, protected};
 use crate::journal;
 use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
 use crate::options::Kind;
@@ -22,7 +22,9 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
     if name == "ask" && !example {
         return Answer::Result(ask::ask(exchange, incoming, spoken).await);
     }
-    let result = if example {
+    let result = if exchange.server.options.kind == Kind::Protected {
+        protected::run(name, incoming)
+    } else if example {
         examples::run(&exchange.server, name, incoming.arguments())
     } else {
         run(exchange, name, incoming, spoken).await

@@ -1,0 +1,178 @@
+//! Logs in to a server: finds out where, sends the person there, and takes the answer.
+
+use std::io::BufRead as _;
+use std::time::Instant;
+
+use switchboard_host::ServerId;
+use switchboard_host::config::ServerConfig;
+use switchboard_host::format::escape_line;
+use switchboard_host::login::{Held, LoginError, Logins, Pending, Step, Wish};
+use tokio::sync::mpsc;
+
+use crate::args_login::Login;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::address;
+use crate::ui::callback::{Callback, Page, Visit};
+
+/// Logs in.
+pub(crate) async fn login(context: &Context, login: &Login) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, &login.server)?;
+    let Some(server) = config.servers.get(&id) else {
+        let error = CliError::new(exit_code::CONFIG, format!("the entry of `{id}` is wrong"));
+        return Err(error.with_hint(format!("`switchboard doctor {id}` tells more")));
+    };
+    let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
+    let whole = log_in(context, &logins, server, login);
+    let held = match context.interrupts.token().run_until_cancelled(whole).await {
+        Some(held) => held?,
+        None => return Err(CliError::new(exit_code::INTERRUPTED, "interrupted")),
+    };
+    if context.printer.json {
+        context.printer.json(&held)?;
+    } else {
+        context.printer.say(&format!("logged in to `{id}`: {}", in_words(&held)));
+    }
+    Ok(exit_code::OK)
+}
+
+async fn log_in(
+    context: &Context,
+    logins: &Logins,
+    server: &ServerConfig,
+    login: &Login,
+) -> Result<Held, CliError> {
+    let before = logins.port(server).await;
+    let callback = Callback::listen(server.oauth.callback_port, before).await.map_err(|error| {
+        CliError::new(exit_code::TROUBLE, format!("cannot listen for the browser: {error}"))
+    })?;
+    let printer = context.printer.clone();
+    let told = move |step: Step| printer.say(&escape_line(&words_of(&step)));
+    let (redirect_uri, scopes) = (callback.address(), login.scope.clone());
+    let pending = logins.begin(server, Wish { redirect_uri, scopes, told: &told }).await?;
+    let (arrived, mut visits) = mpsc::channel(4);
+    let listening = callback.run(arrived);
+    let person = async {
+        let mut pasted = send_person(context, &server.id, login, &pending);
+        wait(context, pending, &mut visits, pasted.as_mut()).await
+    };
+    tokio::select! {
+        held = person => held,
+        () = listening => Err(CliError::new(exit_code::TROUBLE, "nobody listens any more")),
+    }
+}
+
+/// Sends the person to the page; gives what they paste, if they are to.
+fn send_person(
+    context: &Context,
+    id: &ServerId,
+    login: &Login,
+    pending: &Pending,
+) -> Option<mpsc::Receiver<String>> {
+    let url = pending.authorization_url();
+    let printer = &context.printer;
+    if !login.no_browser {
+        printer.say(&format!("opening a browser to log in to `{id}`; waiting for its answer"));
+        match address::open(url, context.environment.variable("BROWSER")) {
+            Ok(()) => {
+                printer.say(&format!("if none opens, go to\n{}", escape_line(url)));
+                return None;
+            }
+            Err(why) => printer.warn(&why, None),
+        }
+    }
+    // Whoever wants silence still has to know where to go.
+    crate::ui::printer::talk(&format!(
+        "open this address in a browser:\n{}\nthen, if the browser runs on another machine, paste \
+         the address that it ends at here:",
+        escape_line(url)
+    ));
+    Some(lines())
+}
+
+/// Waits for an answer that belongs to this login, from the browser or pasted.
+async fn wait(
+    context: &Context,
+    pending: Pending,
+    visits: &mut mpsc::Receiver<Visit>,
+    mut pasted: Option<&mut mpsc::Receiver<String>>,
+) -> Result<Held, CliError> {
+    let limit = pending.until().saturating_duration_since(Instant::now());
+    let too_late = tokio::time::sleep(limit);
+    tokio::pin!(too_late);
+    let mut wrong = None;
+    loop {
+        tokio::select! {
+            Some(visit) = visits.recv() => {
+                if !pending.accepts(&visit.url) {
+                    visit.show(Page::Wrong).await;
+                    continue;
+                }
+                let held = pending.finish(&visit.url).await;
+                visit.show(if held.is_ok() { Page::Done } else { Page::Failed }).await;
+                return Ok(held?);
+            }
+            line = next(&mut pasted) => match line {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) if pending.accepts(&line) => return Ok(pending.finish(&line).await?),
+                Some(line) => {
+                    context.printer.warn("this is not the answer to this login", None);
+                    wrong = Some(line);
+                }
+                // Nothing more can be pasted; if nothing was, the browser may still come.
+                None => match wrong.take() {
+                    Some(line) => return Ok(pending.finish(&line).await?),
+                    None => pasted = None,
+                },
+            },
+            () = &mut too_late => return Err(LoginError::TooLate(10).into()),
+        }
+    }
+}
+
+async fn next(lines: &mut Option<&mut mpsc::Receiver<String>>) -> Option<String> {
+    match lines {
+        Some(lines) => lines.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The lines of standard input. Reading cannot be given up, so a thread of its own does it.
+fn lines() -> mpsc::Receiver<String> {
+    let (read, lines) = mpsc::channel(4);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if read.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+fn words_of(step: &Step) -> String {
+    match step {
+        Step::Asking => "asking the server what it wants".to_owned(),
+        Step::Discovering => "looking for its authorization server".to_owned(),
+        Step::Registering(issuer) => format!("registering with {issuer}"),
+    }
+}
+
+/// What is held, in words.
+pub(crate) fn in_words(held: &Held) -> String {
+    let scopes = match held.scopes.as_slice() {
+        [] => String::new(),
+        scopes => format!(" for {}", scopes.join(" ")),
+    };
+    let until = match (held.renewable, held.ends) {
+        (true, _) => ", renewed by itself".to_owned(),
+        (false, Some(ends)) => {
+            format!(", until {}", ends.strftime("%Y-%m-%d %H:%M:%SZ"))
+        }
+        (false, None) => String::new(),
+    };
+    escape_line(&format!("by {}{scopes}{until}", held.issuer)).into_owned()
+}

@@ -1,0 +1,126 @@
+//! A person who logs in: starts `login`, goes where it says, and comes back with the answer.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_testkit::OauthFixture;
+
+use crate::running::{PATIENCE, Ran, Running};
+use crate::switchboard::Switchboard;
+
+/// A home with a key for the file of tokens, and one server that wants a login.
+pub(crate) fn home_of(fixture: &OauthFixture) -> Switchboard {
+    home_with(fixture, &json!({}))
+}
+
+/// The same with more members in the server's entry.
+pub(crate) fn home_with(fixture: &OauthFixture, more: &Value) -> Switchboard {
+    let mut entry = json!({"url": fixture.url()});
+    for (name, value) in more.as_object().unwrap() {
+        entry[name] = value.clone();
+    }
+    let mut switchboard = Switchboard::with(&json!({ "guarded": entry }));
+    switchboard.set("SWITCHBOARD_TOKEN_KEY", "the key of a test, long enough to be a key");
+    switchboard
+}
+
+/// `login guarded --no-browser` that waits for its person.
+pub(crate) struct Waiting {
+    pub(crate) running: Running,
+    pub(crate) url: String,
+}
+
+impl Waiting {
+    /// Starts a login and waits for the address that it shows.
+    pub(crate) fn start(switchboard: &Switchboard, more: &[&str]) -> Self {
+        let words = [&["login", "guarded", "--no-browser"], more].concat();
+        Self::of(switchboard.start(&words))
+    }
+
+    /// The same for a login that was started already.
+    pub(crate) fn of(running: Running) -> Self {
+        match running.wait_for_error(address_in) {
+            Some(url) => Self { running, url },
+            None => panic!("no address came: {:?}", running.finish_within(PATIENCE)),
+        }
+    }
+
+    /// Where the browser would be sent back to.
+    pub(crate) fn redirect_uri(&self) -> String {
+        let value = self.url.split("redirect_uri=").nth(1).unwrap().split('&').next().unwrap();
+        value.replace("%3A", ":").replace("%2F", "/")
+    }
+
+    /// The value that ties an answer to this login.
+    pub(crate) fn state(&self) -> String {
+        self.url.split("state=").nth(1).unwrap().split('&').next().unwrap().to_owned()
+    }
+
+    /// Pastes the address of a callback and waits for the end.
+    pub(crate) fn paste(mut self, callback: &str) -> Ran {
+        self.running.say(&format!("{callback}\n"));
+        self.running.close_input();
+        self.running.finish_within(PATIENCE)
+    }
+}
+
+/// The address to visit: it stands alone on its line.
+fn address_in(text: &str) -> Option<String> {
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let lines = whole.lines().map(str::trim);
+    lines
+        .into_iter()
+        .find(|line| line.starts_with("http") && line.contains("code_challenge="))
+        .map(str::to_owned)
+}
+
+/// Logs in from beginning to end.
+pub(crate) fn log_in(switchboard: &Switchboard, fixture: &OauthFixture, more: &[&str]) -> Ran {
+    let waiting = Waiting::start(switchboard, more);
+    let callback = fixture.agree(&waiting.url);
+    waiting.paste(&callback)
+}
+
+/// A login that has to end before anybody is sent anywhere; gives what it said.
+pub(crate) fn refused(switchboard: &Switchboard, more: &[&str]) -> Ran {
+    let words = [&["login", "guarded", "--no-browser"], more].concat();
+    let ran = switchboard.run(&words);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert_eq!(address_in(&ran.stderr), None, "{ran:?}");
+    ran
+}
+
+/// What a browser gets that is sent to this address: the head and the body.
+pub(crate) fn visit(url: &str) -> Option<(String, String)> {
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.to_lowercase(), body.to_owned()))
+}
+
+/// The status in the head of an answer.
+pub(crate) fn status(head: &str) -> u16 {
+    head.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// The content of every file below a folder, one after the other.
+pub(crate) fn everything_below(folder: &Path) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.push_str(&everything_below(&path));
+        } else if path.is_file() {
+            all.push_str(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+        }
+    }
+    all
+}

@@ -1,0 +1,109 @@
+//! The page at which a person would agree; here everybody agrees at once, or nobody does.
+
+use std::collections::BTreeMap;
+
+use super::clients::Client;
+use super::form;
+use super::grants::Grant;
+use super::settings::{ClientAuth, Discovery};
+use super::site::{OauthSite, State};
+use crate::http::{Asked, Reply};
+
+type Form = BTreeMap<String, String>;
+
+pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Reply {
+    let mut state = site.state();
+    let (query, redirect) = match addressed(site, &mut state, asked) {
+        Ok(addressed) => addressed,
+        // Without a client and an address that belong together, nobody is sent anywhere.
+        Err(problem) => {
+            state.seen.problems.push(format!("authorize: {problem}"));
+            return Reply::json(400, serde_json::json!({ "error": problem }).to_string());
+        }
+    };
+    let mut members = match agreed(site, &mut state, &query, &redirect) {
+        Ok(code) => vec![("code", code)],
+        Err((error, description)) => {
+            vec![("error", error.to_owned()), ("error_description", description)]
+        }
+    };
+    match query.get("state") {
+        _ if site.misbehaves("no-state") => {}
+        Some(_) if site.misbehaves("wrong-state") => members.push(("state", "other".to_owned())),
+        Some(given) => members.push(("state", given.clone())),
+        None => {}
+    }
+    if site.misbehaves("wrong-iss") {
+        let value = site.settings.misbehaviour.as_ref().and_then(|wrong| wrong.value());
+        let wrong = value.map_or("https://evil.example".to_owned(), |value| site.filled_in(value));
+        members.push(("iss", wrong));
+    } else if !site.misbehaves("no-iss") && site.settings.discovery != Discovery::Nowhere {
+        members.push(("iss", site.issuer()));
+    }
+    Reply::empty(302).with("location", form::extend(&redirect, &members))
+}
+
+/// The request and the address that its answer goes to.
+fn addressed(site: &OauthSite, state: &mut State, asked: &Asked) -> Result<(Form, String), String> {
+    let query = form::read(&asked.query)?;
+    state.seen.authorizations.push(query.clone());
+    let id = query.get("client_id").ok_or("`client_id` is missing")?;
+    // The id of a client that describes itself is the address of the description.
+    if site.settings.client_documents && id.starts_with("https://") {
+        let client =
+            Client { id: id.clone(), secret: None, auth: ClientAuth::None, redirects: None };
+        state.clients.entry(id.clone()).or_insert(client);
+    }
+    let client = state.clients.get(id).ok_or("the client is unknown")?;
+    let redirect = query.get("redirect_uri").ok_or("`redirect_uri` is missing")?.clone();
+    if !client.may_redirect_to(&redirect) {
+        return Err(format!("`{redirect}` is not an address of `{}`", client.id));
+    }
+    Ok((query, redirect))
+}
+
+/// A code, or the error that the callback carries.
+fn agreed(
+    site: &OauthSite,
+    state: &mut State,
+    query: &Form,
+    redirect: &str,
+) -> Result<String, (&'static str, String)> {
+    let complaint = complaint(site, query);
+    if let Some(complaint) = complaint {
+        state.seen.problems.push(format!("authorize: {complaint}"));
+        return Err(("invalid_request", complaint));
+    }
+    if site.misbehaves("script-in-error") {
+        return Err(("access_denied", "<script>alert('x')</script>\u{1b}[2J".to_owned()));
+    }
+    if site.settings.deny {
+        return Err(("access_denied", "the person said no".to_owned()));
+    }
+    let asked_for = query.get("scope").or(site.settings.base_scope.as_ref());
+    let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
+    let client = query.get("client_id").cloned().unwrap_or_default();
+    let grant = Grant { client, scopes: scopes.unwrap_or_default() };
+    let challenge = query.get("code_challenge").map_or("", String::as_str);
+    Ok(state.grants.code(grant, redirect, challenge))
+}
+
+fn complaint(site: &OauthSite, query: &Form) -> Option<String> {
+    let old = matches!(site.settings.discovery, Discovery::Origin | Discovery::Nowhere);
+    let resource = site.resource();
+    let text = |name: &str| query.get(name).map(String::as_str);
+    if text("response_type") != Some("code") {
+        return Some("`response_type` is not `code`".to_owned());
+    }
+    if text("code_challenge_method") != Some("S256") {
+        return Some("`code_challenge_method` is not `S256`".to_owned());
+    }
+    if text("code_challenge").is_none_or(|challenge| challenge.len() != 43) {
+        return Some("`code_challenge` is not a SHA-256".to_owned());
+    }
+    match text("resource") {
+        None if old => None,
+        Some(given) if given == resource => None,
+        given => Some(format!("`resource` is {given:?} where it has to be `{resource}`")),
+    }
+}

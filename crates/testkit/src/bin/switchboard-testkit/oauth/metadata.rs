@@ -1,0 +1,122 @@
+//! The documents that say where to log in, and the ways in which they may lie.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::settings::Discovery;
+use super::site::OauthSite;
+use crate::http::{Asked, Reply};
+
+const PROTECTED: &str = "/.well-known/oauth-protected-resource";
+const OAUTH: &str = "/.well-known/oauth-authorization-server";
+const OPENID: &str = "/.well-known/openid-configuration";
+const HUGE: usize = 8 * 1024 * 1024;
+
+/// A text that no message of ours may repeat.
+const BAIT: &str = "bait-that-nobody-repeats";
+
+/// Where the resource's metadata is: the path of the resource comes after the well-known one.
+pub(crate) fn resource_metadata(site: &OauthSite) -> String {
+    format!("{}{PROTECTED}/mcp", site.origin)
+}
+
+/// The document at this path, or nothing when there is none.
+pub(crate) fn answer(site: &OauthSite, asked: &Asked) -> Option<Reply> {
+    if asked.verb != Method::GET {
+        return None;
+    }
+    let path = asked.path.as_str();
+    let (discovery, issuer_path) = (site.settings.discovery, &site.settings.issuer_path);
+    if site.misbehaves("echo-bait") && path.starts_with("/.well-known/") {
+        return Some(Reply::json(200, format!("{{\"{BAIT}\": <{BAIT}>")));
+    }
+    let with_resource = matches!(discovery, Discovery::Oauth | Discovery::OpenId);
+    if with_resource && path == format!("{PROTECTED}/mcp") {
+        return Some(site.redirect_if("prm-redirect").unwrap_or_else(|| protected(site)));
+    }
+    let at = match discovery {
+        Discovery::Oauth => format!("{OAUTH}{issuer_path}"),
+        // The last of the places in which a client has to look.
+        Discovery::OpenId => format!("{issuer_path}{OPENID}"),
+        Discovery::Origin => OAUTH.to_owned(),
+        Discovery::Nowhere => return None,
+    };
+    (path == at).then(|| {
+        site.redirect_if("as-redirect")
+            .or_else(|| site.silence_if("slow-metadata"))
+            .unwrap_or_else(|| authorization_server(site))
+    })
+}
+
+fn protected(site: &OauthSite) -> Reply {
+    let mut document = json!({
+        "resource": site.resource(),
+        "authorization_servers": [site.issuer()],
+        "bearer_methods_supported": ["header"],
+    });
+    if let Some(scopes) = &site.settings.scopes_supported {
+        document["scopes_supported"] = json!(scopes);
+    }
+    if site.misbehaves("links") {
+        for key in ["jwks_uri", "resource_documentation", "resource_policy_uri", "resource_tos_uri"]
+        {
+            document[key] = json!(format!("{}/{key}", site.sink.origin));
+        }
+    }
+    if site.misbehaves("huge-metadata") {
+        document["padding"] = json!("x".repeat(HUGE));
+    }
+    finished(site, document, &site.settings.resource_metadata)
+}
+
+fn authorization_server(site: &OauthSite) -> Reply {
+    let issuer = site.issuer();
+    let settings = &site.settings;
+    let mut document = json!({
+        "issuer": issuer,
+        "authorization_endpoint": format!("{issuer}/authorize"),
+        "token_endpoint": format!("{issuer}/token"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
+        "response_types_supported": ["code"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": [settings.client_auth.method()],
+        "revocation_endpoint_auth_methods_supported": [settings.client_auth.method()],
+        "authorization_response_iss_parameter_supported": true,
+    });
+    if settings.registration {
+        document["registration_endpoint"] = json!(format!("{issuer}/register"));
+    }
+    if settings.client_documents {
+        document["client_id_metadata_document_supported"] = json!(true);
+    }
+    if let Some(scopes) = &settings.scopes_supported {
+        document["scopes_supported"] = json!(scopes);
+    }
+    if settings.discovery == Discovery::OpenId {
+        document["jwks_uri"] = json!(format!("{}/jwks", site.sink.origin));
+        document["subject_types_supported"] = json!(["public"]);
+        document["id_token_signing_alg_values_supported"] = json!(["RS256"]);
+    }
+    if site.misbehaves("links") {
+        for key in ["jwks_uri", "service_documentation", "op_policy_uri", "op_tos_uri"] {
+            document[key] = json!(format!("{}/{key}", site.sink.origin));
+        }
+    }
+    finished(site, document, &settings.server_metadata)
+}
+
+/// The document with the members that the command line replaces or, by null, removes.
+fn finished(site: &OauthSite, mut document: Value, replaced: &Value) -> Reply {
+    let replaced: Value =
+        serde_json::from_str(&site.filled_in(&replaced.to_string())).unwrap_or_default();
+    let members = document.as_object_mut().expect("metadata is an object");
+    for (name, value) in replaced.as_object().into_iter().flatten() {
+        if value.is_null() {
+            members.remove(name);
+        } else {
+            members.insert(name.clone(), value.clone());
+        }
+    }
+    Reply::json(200, document.to_string())
+}

@@ -1,0 +1,182 @@
+//! Who gives each request its `Authorization`, and is asked again when the server turns it down.
+
+use std::pin::Pin;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{RequestBuilder, Response};
+
+use super::client::Endpoint;
+use super::link::send;
+use crate::error::RequestError;
+
+/// Times that one request is sent again after it was turned down.
+const FURTHER_ATTEMPTS: u32 = 2;
+
+/// What an [`Authorize`] is doing.
+pub type Authorizing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Gives requests their `Authorization`.
+pub trait Authorize: Send + Sync {
+    /// What the next request is sent with, if that is known without waiting.
+    fn at_hand(&self) -> AtHand;
+
+    /// The same where it takes a while; `None` sends the request without.
+    fn obtain(&self) -> Authorizing<'_, Result<Option<HeaderValue>, RequestError>>;
+
+    /// The server turned a request down. Says whether it is worth to send it again.
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Authorizing<'a, bool>;
+}
+
+/// What is known about the next request's `Authorization`.
+#[derive(Clone, Debug)]
+pub enum AtHand {
+    /// This value.
+    Value(HeaderValue),
+    /// It needs none.
+    Nothing,
+    /// It has to be obtained.
+    Unknown,
+}
+
+/// How a request was turned down.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'a> {
+    /// 401 or 403.
+    pub status: u16,
+    /// All values of `WWW-Authenticate`.
+    pub challenge: Option<&'a str>,
+    /// The `Authorization` that the request had.
+    pub used: Option<&'a HeaderValue>,
+    /// How often the same request was turned down before.
+    pub before: u32,
+}
+
+impl Endpoint {
+    /// Sends a request with what the server wants to see, and again if that can help.
+    pub(super) async fn send(
+        &self,
+        builder: impl Fn() -> RequestBuilder,
+    ) -> Result<Response, RequestError> {
+        let Some(authorize) = &self.authorization else { return send(builder()).await };
+        let mut before = 0;
+        loop {
+            let value = match authorize.at_hand() {
+                AtHand::Value(value) => Some(value),
+                AtHand::Nothing => None,
+                AtHand::Unknown => authorize.obtain().await?,
+            };
+            let request = match &value {
+                Some(value) => builder().header(AUTHORIZATION, value.clone()),
+                None => builder(),
+            };
+            let response = send(request).await?;
+            let status = response.status().as_u16();
+            if !matches!(status, 401 | 403) || before == FURTHER_ATTEMPTS {
+                return Ok(response);
+            }
+            let challenge = challenges(response.headers());
+            let (challenge, used) = (challenge.as_deref(), value.as_ref());
+            if !authorize.refused(Refusal { status, challenge, used, before }).await {
+                return Ok(response);
+            }
+            before += 1;
+        }
+    }
+}
+
+/// All challenges of a response in one line.
+#[must_use]
+pub fn challenges(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(WWW_AUTHENTICATE).iter();
+    // What is not text is kept as what nobody takes for an address.
+    let all: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    if all.is_empty() { None } else { Some(all.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::limits::Limits;
+
+    /// Has a new token for every attempt and always hopes.
+    #[derive(Default)]
+    struct Hopeful(AtomicU32);
+
+    impl Authorize for Hopeful {
+        fn at_hand(&self) -> AtHand {
+            let number = self.0.load(Ordering::SeqCst);
+            AtHand::Value(HeaderValue::from_str(&format!("Bearer {number}")).unwrap())
+        }
+
+        fn obtain(&self) -> Authorizing<'_, Result<Option<HeaderValue>, RequestError>> {
+            Box::pin(async { Ok(None) })
+        }
+
+        fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Authorizing<'a, bool> {
+            assert_eq!(refusal.challenge, Some("Bearer error=\"invalid_token\", Basic"));
+            assert_eq!(refusal.before, self.0.fetch_add(1, Ordering::SeqCst));
+            Box::pin(async { true })
+        }
+    }
+
+    /// A server that takes only one token; gives the `Authorization` of each request.
+    async fn picky(taken: &'static str) -> (String, tokio::sync::mpsc::Receiver<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let (seen, requests) = tokio::sync::mpsc::channel(16);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut bytes = vec![0; 4096];
+                let count = stream.read(&mut bytes).await.unwrap();
+                let head = String::from_utf8_lossy(&bytes[..count]).into_owned();
+                let used = head.lines().find_map(|line| line.strip_prefix("authorization: "));
+                let used = used.unwrap_or("none").to_owned();
+                let answer = if used == taken {
+                    "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                } else {
+                    "HTTP/1.1 401 No\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\n\
+                     www-authenticate: Basic\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                };
+                seen.send(used).await.unwrap();
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        (url, requests)
+    }
+
+    async fn attempts(taken: &'static str, own: &[(String, String)]) -> (u16, Vec<String>) {
+        let (url, mut requests) = picky(taken).await;
+        let client = super::super::client(&Limits::default()).unwrap();
+        let own = own.iter().map(|(name, value)| (name, value));
+        let endpoint = Endpoint::new(&url, own).unwrap();
+        let endpoint = endpoint.with_authorization(Arc::new(Hopeful::default()));
+        let headers = endpoint.headers.clone();
+        let builder = || client.get(endpoint.url.clone()).headers(headers.clone());
+        let status = endpoint.send(builder).await.unwrap().status().as_u16();
+        let mut seen = Vec::new();
+        while let Ok(used) = requests.try_recv() {
+            seen.push(used);
+        }
+        (status, seen)
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_turned_down_is_sent_again_with_what_is_new_but_not_for_ever() {
+        let tokens = |count: u32| (0..count).map(|number| format!("Bearer {number}")).collect();
+        assert_eq!(attempts("Bearer 0", &[]).await, (200, tokens(1)));
+        assert_eq!(attempts("Bearer 1", &[]).await, (200, tokens(2)));
+        assert_eq!(attempts("Bearer 9", &[]).await, (401, tokens(3)));
+    }
+
+    #[tokio::test]
+    async fn a_configured_header_is_what_is_sent() {
+        let own = [("Authorization".to_owned(), "Bearer mine".to_owned())];
+        assert_eq!(attempts("Bearer 0", &own).await, (401, vec!["Bearer mine".to_owned()]));
+    }
+}
