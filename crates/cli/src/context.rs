@@ -7,7 +7,6 @@ use std::time::Duration;
 use switchboard_host::config::{self, Approvals, Config, Environment, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
-use switchboard_host::host::waiting_file;
 use switchboard_host::policy::Pattern;
 use switchboard_host::record::WaitingFile;
 use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
@@ -155,7 +154,7 @@ impl Context {
     pub(crate) fn waiting(&self, places: &Places, limit: Duration) -> Waiting {
         let store = match self.shared.no_record {
             true => WaitingFile::in_memory(),
-            false => WaitingFile::at(&waiting_file(&places.state)),
+            false => WaitingFile::below(&places.state),
         };
         Waiting::new(store, limit)
     }

@@ -141,7 +141,7 @@ impl Host {
         let call_answers = Arc::new(CallAnswers::default());
         let waiting = options.waiting.unwrap_or_else(|| match options.record {
             Recording::Off => Waiting::new(WaitingFile::in_memory(), USUAL_LIMIT),
-            Recording::On => Waiting::new(WaitingFile::at(&waiting_file(&state)), USUAL_LIMIT),
+            Recording::On => Waiting::new(WaitingFile::below(&state), USUAL_LIMIT),
         });
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
         let (late, mut late_answers) = mpsc::channel(64);
@@ -344,12 +344,6 @@ impl Host {
 pub fn ledger_file(state: &std::path::Path) -> PathBuf {
     // A folder of its own: the state folder is watched for approvals, and this is written all the time.
     state.join("record").join("calls.db")
-}
-
-/// Where what waits for a person is kept, below the folder for state.
-#[must_use]
-pub fn waiting_file(state: &std::path::Path) -> PathBuf {
-    state.join("record").join("waiting.db")
 }
 
 fn introduction(answers: &dyn Answers) -> Introduction {

@@ -109,6 +109,35 @@ async fn a_late_answer_is_kept_apart_and_carries_its_tag() {
     assert_eq!(peer.stats().late_answers, 1);
 }
 
+#[tokio::test]
+async fn the_tags_of_the_requests_that_wait_are_known() {
+    let (peer, _inbound, mut far) = connected(1 << 16);
+    assert_eq!(peer.tags(), [0_u64; 0]);
+    let untagged = ask(&peer, "ping", LONG);
+    far.read().await;
+    assert_eq!(peer.tags(), [0_u64; 0]);
+    let mut calls = Vec::new();
+    for (tag, expected) in [(7, vec![7]), (8, vec![7, 8])] {
+        let peer_of_call = peer.clone();
+        calls.push(tokio::spawn(async move {
+            let request = Request { tag, ..Request::new("m", "{}", LONG) };
+            peer_of_call.request(request).await.is_ok()
+        }));
+        far.read().await;
+        let mut tags = peer.tags();
+        tags.sort_unstable();
+        assert_eq!(tags, expected);
+    }
+    far.answer(2, "{}").await;
+    assert!(calls.remove(0).await.unwrap());
+    assert_eq!(peer.tags(), [8]);
+    far.answer(1, "{}").await;
+    far.answer(3, "{}").await;
+    assert!(calls.remove(0).await.unwrap());
+    untagged.await.unwrap();
+    assert_eq!(peer.tags(), [0_u64; 0]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_deadline_fires_while_the_other_side_reads_nothing() {
     let (peer, _inbound, far) = connected(1_024);

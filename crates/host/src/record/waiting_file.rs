@@ -42,6 +42,12 @@ impl WaitingFile {
         Arc::new(Self { path: Some(path.to_owned()), open: Mutex::default() })
     }
 
+    /// The one below the folder for state, beside the ledger.
+    #[must_use]
+    pub fn below(state: &Path) -> Arc<Self> {
+        Self::at(&state.join("record").join("waiting.db"))
+    }
+
     /// What only this process can see.
     #[must_use]
     pub fn in_memory() -> Arc<Self> {

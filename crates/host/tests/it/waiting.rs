@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_host::events::What;
-use switchboard_host::host::waiting_file;
 use switchboard_host::policy::Question;
 use switchboard_host::record::WaitingFile;
 use switchboard_host::review::{
@@ -65,7 +64,7 @@ async fn play(asker: Arc<dyn Asker>, era: &str, limit: Duration) -> Play {
     let stage = Stage::new().fixture(SERVER, &["echo", "--era", era], 20);
     let config = stage.write_config();
     let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
-    let store = WaitingFile::at(&waiting_file(&stage.home.path().join("state")));
+    let store = WaitingFile::below(&stage.home.path().join("state"));
     let waiting = Waiting::new(store, limit);
     let answers = FaceAnswers::new(asker, Vec::new()).with_waiting(waiting.clone());
     let host = Host::start(Options {
@@ -211,6 +210,19 @@ async fn what_nobody_answers_expires_and_a_call_that_is_given_up_takes_its_quest
     calling.abort();
     let is_empty = async || waiting.list().await == Ok(Vec::new());
     eventually("the question is withdrawn", PATIENCE, is_empty).await;
+    assert_eq!(play.effects("a"), 0);
+    play.stop().await;
+}
+
+#[tokio::test]
+async fn without_a_queue_only_the_face_can_answer_and_silence_is_no() {
+    let play = play(Arc::new(Gone), "modern", Duration::from_millis(300)).await;
+    // A folder in its place cannot be opened as a file.
+    std::fs::create_dir(play.home.path().join("state/record/waiting.db")).unwrap();
+    let record = call(&play.host, "write", json!({"key": "a"}), None).await;
+    assert_eq!(words(&record), (OutcomeKind::Denied, Some("unanswered")));
+    let expected = "nobody answered about `flaky/write`: what waits for a person cannot be kept";
+    assert!(message(&record).starts_with(expected), "{record:?}");
     assert_eq!(play.effects("a"), 0);
     play.stop().await;
 }
