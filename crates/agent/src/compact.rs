@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use switchboard_host::format::shorten;
 use switchboard_host::model::{Message, Request};
 use switchboard_host::record::SessionId;
@@ -37,7 +36,7 @@ async fn by_model(parts: &Parts, whole: &str) -> Option<String> {
     let request = Request {
         system: SUMMARISE.to_owned(),
         messages: vec![Message::User { text, images: Vec::new() }],
-        tools: Value::Null,
+        ..Request::default()
     };
     let (sender, nobody) = mpsc::channel(1);
     drop(nobody);

@@ -9,7 +9,7 @@ use crate::turn::words::fenced;
 pub(crate) fn request(offer: &Offer, messages: &[Message]) -> Request {
     let messages =
         if offer.native { messages.to_vec() } else { messages.iter().map(in_text).collect() };
-    Request { system: offer.system.clone(), messages, tools: offer.tools() }
+    Request { system: offer.system.clone(), messages, tools: offer.tools(), ..Request::default() }
 }
 
 /// A message for a model that calls in text. Calls that another model made through its vendor's API

@@ -168,7 +168,7 @@ async fn redirect(url: &str) -> Result<String, Failure> {
 struct Defaults;
 
 impl Answers for Defaults {
-    fn capabilities(&self) -> String {
+    fn capabilities(&self, _server: &str) -> String {
         r#"{"elicitation":{"form":{"applyDefaults":true}},"roots":{},"sampling":{}}"#.to_owned()
     }
 

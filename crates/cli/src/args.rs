@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
 use crate::args_login::{Login, Logout};
+use crate::args_offers::{Complete, WatchResource};
 use crate::args_review::{Review, WaitForReview};
 use crate::args_serve::Serve;
 
@@ -37,6 +38,9 @@ pub(crate) struct Shared {
     /// Say nothing but the result
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// A folder that servers are told of, in place of those of the settings (may be given several times)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
     /// Do not record calls
     #[arg(long, global = true)]
     pub(crate) no_record: bool,
@@ -67,6 +71,8 @@ pub(crate) enum Command {
     Prompts(Prompts),
     /// Be one MCP server for any client, with all servers behind it
     Serve(Serve),
+    /// Say how the value of an argument may go on
+    Complete(Complete),
     /// Talk with a model that uses the tools
     Chat(Chat),
     /// Have a model do one task, for scripts
@@ -140,10 +146,13 @@ pub(crate) enum ServersCommand {
         /// Its name
         name: String,
     },
-    /// Show what a server wrote to its standard error
+    /// Show what a server wrote to its standard error, or the messages it sent
     Logs {
         /// Its name
         name: String,
+        /// The messages that it sent as the protocol has them
+        #[arg(long, short)]
+        messages: bool,
         /// Only the last lines
         #[arg(long, short = 'n', default_value_t = 200)]
         lines: usize,
@@ -319,6 +328,8 @@ pub(crate) enum ResourcesCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Print each change of a resource, until interrupted
+    Watch(WatchResource),
 }
 
 #[derive(Debug, Args)]

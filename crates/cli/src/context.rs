@@ -11,6 +11,7 @@ use switchboard_host::policy::Pattern;
 use switchboard_host::record::WaitingFile;
 use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
 use switchboard_host::{Host, Options, Recording, ServerId};
+use switchboard_models::ModelSampler;
 
 use crate::args::Shared;
 use crate::args_review::Patience;
@@ -41,6 +42,8 @@ pub(crate) struct Wanted {
     pub(crate) only: Option<Vec<ServerId>>,
     pub(crate) people: People,
     pub(crate) allow: Vec<Pattern>,
+    /// The model that answers servers, if not the usual one.
+    pub(crate) model: Option<String>,
 }
 
 /// Who is asked: about calls, and what servers ask.
@@ -139,7 +142,7 @@ impl Context {
             self.nobody(patience)
         };
         let people = people.with(patience);
-        self.start_with(Wanted { only, people, allow: Vec::new() })
+        self.start_with(Wanted { only, people, allow: Vec::new(), model: None })
     }
 
     /// Nobody here: nobody at all, unless there is patience to wait for another face.
@@ -185,14 +188,18 @@ impl Context {
         let record = if self.shared.no_record { Recording::Off } else { Recording::On };
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let approvals = Approvals::load(&places.state);
-        let settings = config::load(&places, &environment, &approvals).settings;
-        // Only folders that were named are told to servers; the host's own default is not.
-        let roots = settings.roots;
-        let minutes = u64::try_from(settings.review_minutes).unwrap_or(u64::MAX);
-        let usual = Duration::from_secs(minutes.saturating_mul(60));
-        let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(usual));
+        let config = config::load(&places, &environment, &approvals);
+        let minutes = u64::try_from(config.settings.review_minutes).unwrap_or(u64::MAX);
+        let patience = Duration::from_secs(minutes.saturating_mul(60));
+        let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(patience));
         self.interrupts.mind(&waiting);
-        let answers = FaceAnswers::new(wanted.people.asker, roots).with_waiting(waiting.clone());
+        let usual = wanted.model.or(config.settings.chat.model);
+        let sampler = ModelSampler::new(config.models, usual.as_deref(), environment.clone());
+        let here = &environment.current_dir;
+        let roots = self.shared.root.iter().map(|root| here.join(root)).collect();
+        let answers = FaceAnswers::new(wanted.people.asker, Vec::new())
+            .with_waiting(waiting.clone())
+            .with_sampler(Arc::new(sampler));
         let options = Options {
             keeper,
             reviewer: wanted.people.reviewer,
@@ -202,6 +209,7 @@ impl Context {
             record,
             start_limit,
             allow: wanted.allow,
+            roots,
             ..Options::new(places, environment)
         };
         let host = Host::start(options)?;

@@ -7,6 +7,7 @@ use clap::Parser as _;
 mod args;
 mod args_chat;
 mod args_login;
+mod args_offers;
 mod args_review;
 mod args_serve;
 mod arguments;

@@ -43,7 +43,7 @@ impl Relay {
 }
 
 impl Answers for Relay {
-    fn capabilities(&self) -> String {
+    fn capabilities(&self, _server: &str) -> String {
         self.abilities.as_json()
     }
 

@@ -51,8 +51,24 @@ pub enum What {
     ResourceUpdated {
         /// Which server.
         server: String,
-        /// Its address there.
+        /// The address of the resource.
         uri: String,
+    },
+    /// A server was asked to tell of a resource's changes.
+    ResourceSubscribed {
+        /// Which server.
+        server: String,
+        /// The address of the resource.
+        uri: String,
+        /// Why it does not, if it does not.
+        problem: Option<String>,
+    },
+    /// What a server asked a person to do at an address is done, it says.
+    ElicitationComplete {
+        /// Which server.
+        server: String,
+        /// The server's name for the question.
+        id: String,
     },
     /// A call is about to leave us.
     CallStarted {

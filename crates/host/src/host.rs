@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use switchboard_wire::handshake::Introduction;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalog::{Catalog, Checks, Lease};
 use crate::config::{
-    self, Approvals, Config, ConfigError, Environment, Layer, Places, ServerConfig,
+    self, Approvals, Config, ConfigError, Environment, Layer, Places, Reading, ServerConfig,
 };
-use crate::connect::{Answers, CallAnswers, Command, Declines, Fleet, Parts, Supervisor};
-use crate::events::{Events, What};
+use crate::connect::{
+    Answers, CallAnswers, Command, Completing, Completion, Declines, Fleet, Messages, NoCompletion,
+    NoSubscription, Parts, Subscription, Subscriptions, Supervisor, Surroundings, can_subscribe,
+};
+use crate::events::Events;
 use crate::login::{Logins, Visitor};
 use crate::policy::Pattern;
 use crate::proposed::{Target, TargetKind};
@@ -52,6 +54,8 @@ pub struct Options {
     pub allow: Vec<Pattern>,
     /// Who logs in to servers without being told to. Nobody, if there is none.
     pub visitor: Option<Arc<dyn Visitor>>,
+    /// The folders of this run, in place of those of the settings; none leaves them as they are.
+    pub roots: Vec<PathBuf>,
 }
 
 /// Whether calls are recorded.
@@ -79,6 +83,7 @@ impl Options {
             start_limit: Duration::from_secs(30),
             allow: Vec::new(),
             visitor: None,
+            roots: Vec::new(),
         }
     }
 }
@@ -102,6 +107,8 @@ struct Inner {
     fleet: Published<Fleet>,
     catalog: Mutex<(u64, Arc<Catalog>)>,
     checks: Arc<Checks>,
+    messages: Messages,
+    subscriptions: Subscriptions,
     ledger: Ledger,
     reviewer: Arc<dyn Reviewer>,
     answers: Arc<dyn Answers>,
@@ -126,7 +133,12 @@ impl Host {
     pub fn start(options: Options) -> Result<Self, StartError> {
         let Options { places, environment, reviewer, answers, .. } = options;
         let state = places.state.clone();
-        let config = config::load(&places, &environment, &Approvals::load(&state));
+        let reading = Reading {
+            places: places.clone(),
+            environment: environment.clone(),
+            roots: options.roots,
+        };
+        let config = reading.config();
         let ledger = match options.record {
             Recording::Off => Ledger::off(),
             Recording::On => {
@@ -147,23 +159,26 @@ impl Host {
         let (late, mut late_answers) = mpsc::channel(64);
         let (visitor, settings) = (options.visitor, &config.settings);
         let logins = Logins::of_host(&state, &environment, settings, visitor, tasks.clone());
+        let config = Published::new(config);
+        answers.attend(&config);
         let parts = Parts {
             logins: logins.clone(),
-            introduction: introduction(answers.as_ref()),
             answers: Arc::clone(&answers),
             call_answers: Arc::clone(&call_answers),
             keeper: options.keeper,
             variables: environment.variables.clone(),
-            roots: roots(&config, &environment),
+            config: config.clone(),
+            roots: roots(&config.load(), &environment),
             state: Some(state.clone()),
             start_limit: options.start_limit,
             late,
             tasks: tasks.clone(),
             events: events.clone(),
         };
-        let config = Published::new(config);
         let (commands, received) = mpsc::channel(16);
-        let fleet = Supervisor::start(parts.into(), options.only, config.changes(), received);
+        let around = Surroundings::from(parts);
+        let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
+        let fleet = Supervisor::start(around, options.only, config.changes(), received);
         let evidence = ledger.clone();
         let stopping = tasks.stopping().clone();
         tasks.spawn(async move {
@@ -175,12 +190,14 @@ impl Host {
                 evidence.late(id, answer.bytes().clone()).await.ok();
             }
         });
-        watch_config(&config, places.clone(), environment.clone(), &tasks, &events);
+        reading.follow(&config, &tasks, &events);
         let inner = Inner {
             config,
             fleet,
             catalog: Mutex::new((0, Arc::new(Catalog::of(&Fleet::default())))),
             checks: Arc::default(),
+            messages,
+            subscriptions,
             ledger,
             reviewer,
             answers,
@@ -277,6 +294,45 @@ impl Host {
         self.inner.waiting.askers().register(call.into(), asker)
     }
 
+    /// What servers said unasked.
+    #[must_use]
+    pub fn messages(&self) -> &Messages {
+        &self.inner.messages
+    }
+
+    /// Has a server tell of changes of a resource, as events, until the result is dropped; also
+    /// after the connection was lost and made again.
+    ///
+    /// # Errors
+    /// When the server is not there or does not offer it.
+    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, NoSubscription> {
+        let fleet = self.inner.fleet.load();
+        let found = fleet.servers.get(server);
+        let agreement = found.and_then(|server| Some((&server.id, server.agreement.as_ref()?)));
+        let (id, agreement) =
+            agreement.ok_or_else(|| NoSubscription::NotReady(server.to_owned()))?;
+        if !can_subscribe(agreement) {
+            return Err(NoSubscription::NotOffered(server.to_owned()));
+        }
+        Ok(self.inner.subscriptions.subscribe(id, uri))
+    }
+
+    /// Asks a server of the lease how the value of an argument may go on.
+    ///
+    /// # Errors
+    /// When the server is not there, does not offer it or has no answer in time.
+    pub async fn complete(
+        &self,
+        lease: &Lease,
+        server: &str,
+        completing: &Completing<'_>,
+    ) -> Result<Completion, NoCompletion> {
+        match lease.fleet().servers.get(server) {
+            Some(server) => server.complete(completing).await,
+            None => Err(NoCompletion::NotReady(server.to_owned())),
+        }
+    }
+
     /// Stops everything: tasks, connections, processes, and the ledger last.
     pub async fn stop(&self) {
         self.inner.tasks.stop(crate::call::STOP_LIMIT).await;
@@ -346,55 +402,9 @@ pub fn ledger_file(state: &std::path::Path) -> PathBuf {
     state.join("record").join("calls.db")
 }
 
-fn introduction(answers: &dyn Answers) -> Introduction {
-    Introduction {
-        name: "switchboard".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        capabilities: answers.capabilities(),
-    }
-}
-
 fn roots(config: &Config, environment: &Environment) -> Vec<PathBuf> {
     match config.settings.roots.as_slice() {
         [] => vec![environment.current_dir.clone()],
         roots => roots.to_vec(),
     }
-}
-
-/// Reads the files again whenever they change; what cannot be read keeps what was there.
-fn watch_config(
-    config: &Published<Config>,
-    places: Places,
-    environment: Environment,
-    tasks: &Tasks,
-    events: &Events,
-) {
-    let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
-    let mut watch = config::watch(watched(&config.load(), &places));
-    tasks.spawn(async move {
-        // What changed between the first reading and the watch is read now.
-        let mut told = false;
-        loop {
-            let newer = config::load(&places, &environment, &Approvals::load(&places.state));
-            watch.follow(watched(&newer, &places));
-            if told {
-                let problems = newer.problems.iter().map(ToString::to_string).collect();
-                events.tell(|| What::ConfigChanged { problems });
-            }
-            if newer.is_complete() && *config.load() != newer {
-                config.publish(newer);
-            }
-            if stopping.run_until_cancelled(watch.changed()).await.is_none() {
-                return;
-            }
-            told = true;
-        }
-    });
-}
-
-/// The files whose change means something: also what was approved, or is no more.
-fn watched(config: &Config, places: &Places) -> Vec<PathBuf> {
-    let mut files = config.files.clone();
-    files.push(Approvals::file(&places.state));
-    files
 }

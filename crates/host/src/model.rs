@@ -70,6 +70,33 @@ pub struct Request {
     /// Tool definitions in the vendor's form, as [`crate::prompt::Definitions::request_value`]
     /// gives them; null if there are none.
     pub tools: Value,
+    /// How the answer is to be, where that is not left to the vendor.
+    pub wishes: Wishes,
+}
+
+/// How an answer is to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// The most tokens that it may have.
+    pub most_tokens: Option<usize>,
+    /// How daring it may be.
+    pub temperature: Option<f64>,
+    /// Texts that end it.
+    pub stop: Vec<String>,
+    /// Whether a tool is to be called.
+    pub call: CallWish,
+}
+
+/// Whether a tool is to be called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallWish {
+    /// As the model likes.
+    #[default]
+    Maybe,
+    /// At least one.
+    Must,
+    /// None.
+    Never,
 }
 
 /// One message of a conversation.

@@ -3,7 +3,8 @@
 //! Reading order: `open` puts a model together from a profile, `defaults` and `access` say what a
 //! provider needs, `history` makes a conversation fit to be sent, and a folder for each vendor
 //! (`openai`, `anthropic`, `gemini`) writes its requests and reads its streams without any I/O.
-//! `transport` sends, waits, asks again and gives up. `scripted` answers from a file.
+//! `transport` sends, waits, asks again and gives up. `scripted` answers from a file;
+//! `sampling` asks models for servers.
 
 mod access;
 mod anthropic;
@@ -14,10 +15,12 @@ mod listener;
 mod open;
 mod openai;
 mod protocol;
+mod sampling;
 mod scripted;
 #[cfg(test)]
 mod test_values;
 mod transport;
 
 pub use open::{open, open_with};
+pub use sampling::ModelSampler;
 pub use transport::Patience;

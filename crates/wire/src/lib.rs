@@ -30,6 +30,6 @@ mod outbox;
 pub use error::{CloseReason, RequestError, RpcError};
 pub use json::Json;
 pub use limits::Limits;
-pub use peer::{Inbound, Peer, Stats, Tentative};
+pub use peer::{Inbound, Peer, Stance, Stats, Tentative};
 pub use request::Request;
 pub use revision::{Era, Revision};

@@ -137,5 +137,6 @@ fn start(context: &Context, folder: &Path, notes: &Path, people: People) -> Resu
     environment.current_dir = notes.to_owned();
     let places =
         Places { user: None, project: None, state: folder.join("state"), ..context.places.clone() };
-    context.start_at(places, environment, Wanted { only: None, people, allow: Vec::new() })
+    let wanted = Wanted { only: None, people, allow: Vec::new(), model: None };
+    context.start_at(places, environment, wanted)
 }

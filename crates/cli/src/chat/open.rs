@@ -58,14 +58,15 @@ pub(crate) async fn open(
             (Opening::Resume(found.id), Some(found.model))
         }
     };
-    let model = model_for(context, &config, talk.model.as_deref().or(model.as_deref()))?;
+    let chosen = talk.model.clone().or(model);
+    let model = model_for(context, &config, chosen.as_deref())?;
     let mut settings = config.settings.chat.clone();
     if let Some(steps) = talk.max_steps {
         settings.max_steps = usize::try_from(steps).unwrap_or(usize::MAX);
     }
     let only = chosen_servers(context, &config, &talk.server)?;
     let allow = talk.allow.iter().map(|text| Pattern::new(text)).collect();
-    let host = context.start_with(Wanted { only: only.clone(), people, allow })?;
+    let host = context.start_with(Wanted { only: only.clone(), people, allow, model: chosen })?;
     context.ready(&host, only.as_deref()).await?;
     let parts = Parts {
         host: host.clone(),

@@ -94,6 +94,13 @@ impl Asker for Desk {
         })
     }
 
+    fn completed(&self, server: &str) {
+        let server = escape_line(server);
+        let notice = format!("server `{server}` says that what it asked you to do is done");
+        // With so much waiting, one notice less is no loss.
+        self.questions.try_send(Waiting::Notice(notice)).ok();
+    }
+
     fn turned_down(&self, server: &str, why: &str) {
         let (server, why) = (escape_line(server), escape_line(why));
         let notice = format!("! what server `{server}` asked was turned down: {why}");

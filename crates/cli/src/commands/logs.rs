@@ -1,7 +1,9 @@
-//! Shows what a server wrote to its standard error.
+//! Shows what a server wrote to its standard error, and the messages that it sent.
 
-use switchboard_host::connect::log_file;
-use switchboard_host::format::escape;
+use std::path::Path;
+
+use switchboard_host::connect::{Message, log_file, messages_file};
+use switchboard_host::format::{escape, escape_line};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -12,16 +14,9 @@ pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, Cl
     let config = context.config()?;
     let id = context.known(&config, name)?;
     let file = log_file(&context.places.state, &id);
-    let text = match std::fs::read(&file) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            context.printer.say(&format!("server `{name}` has written nothing yet"));
-            return Ok(exit_code::OK);
-        }
-        Err(error) => {
-            let message = format!("cannot read `{}`: {error}", file.display());
-            return Err(CliError::new(exit_code::TROUBLE, message));
-        }
+    let Some(text) = read(&file)? else {
+        context.printer.say(&format!("server `{name}` has written nothing yet"));
+        return Ok(exit_code::OK);
     };
     let all: Vec<&str> = text.lines().collect();
     let tail = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
@@ -31,4 +26,44 @@ pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, Cl
         context.printer.data(&escape(&tail.join("\n")))?;
     }
     Ok(exit_code::OK)
+}
+
+/// Shows the last messages of a server.
+pub(crate) fn messages(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let Some(text) = read(&messages_file(&context.places.state, &id))? else {
+        context.printer.say(&format!("server `{name}` has sent no messages yet"));
+        return Ok(exit_code::OK);
+    };
+    let all: Vec<Message> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let tail = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
+    if context.printer.json {
+        context.printer.json(&tail)?;
+    } else {
+        let shown: Vec<String> = tail.iter().map(line).collect();
+        context.printer.data(&shown.join("\n"))?;
+    }
+    Ok(exit_code::OK)
+}
+
+fn line(message: &Message) -> String {
+    let Message { at, level, logger, text } = message;
+    let (at, level, text) = (escape_line(at), escape_line(level), escape_line(text));
+    match logger {
+        Some(logger) => format!("{at} {level} [{}] {text}", escape_line(logger)),
+        None => format!("{at} {level} {text}"),
+    }
+}
+
+fn read(file: &Path) -> Result<Option<String>, CliError> {
+    match std::fs::read(file) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("cannot read `{}`: {error}", file.display());
+            Err(CliError::new(exit_code::TROUBLE, message))
+        }
+    }
 }

@@ -9,10 +9,16 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
 
+/// What only servers know how to complete.
+const BASH_VALUES: &str = include_str!("completions.bash");
+
 /// Prints completions for a shell.
 pub(crate) fn completions(context: &Context, shell: Shell) -> Result<u8, CliError> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "switchboard", &mut text);
+    if shell == Shell::Bash {
+        text.extend_from_slice(BASH_VALUES.as_bytes());
+    }
     context.printer.data(&String::from_utf8_lossy(&text))?;
     Ok(exit_code::OK)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 mod calls;
+mod complete;
 mod doctor;
 mod edit;
 mod index;
@@ -21,5 +22,6 @@ mod serve;
 pub(crate) mod servers;
 mod sessions;
 pub(crate) mod tools;
+mod watch_resource;
 
 pub(crate) use run::run;

@@ -124,7 +124,7 @@ fn form_of(entry: &Entry) -> Result<Option<Form>, CliError> {
     let ask = ask.map_err(|bad| CliError::new(exit_code::TROUBLE, bad.to_string()))?;
     Ok(match ask.map(|ask| ask.kind) {
         Some(AskKind::Form(form)) => Some(form),
-        Some(AskKind::Url(_)) | None => None,
+        Some(AskKind::Url(_) | AskKind::Sampling(_)) | None => None,
     })
 }
 

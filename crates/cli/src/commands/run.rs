@@ -6,8 +6,8 @@ use crate::args::{
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, doctor, edit, index, login, logout, logs, manual, models, prompt, prompts,
-    resources, review, serve, servers, sessions, tools,
+    call, calls, complete, doctor, edit, index, login, logout, logs, manual, models, prompt,
+    prompts, resources, review, serve, servers, sessions, tools, watch_resource,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -40,6 +40,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             Some(ResourcesCommand::Read { server, uri, output }) => {
                 resources::read(context, &server, &uri, output.as_deref()).await
             }
+            Some(ResourcesCommand::Watch(wanted)) => watch_resource::watch(context, &wanted).await,
         },
         Command::Prompts(prompts) => match prompts.command {
             None => prompts::list(context, &prompts.list).await,
@@ -49,6 +50,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             }
         },
         Command::Serve(serve) => serve::serve(context, serve).await,
+        Command::Complete(wanted) => complete::complete(context, &wanted).await,
         Command::Chat(chat) => interactive::chat(context, &chat).await,
         Command::Run(run) => once::run(context, run).await,
         Command::Demo(demo) => demo::demo(context, demo).await,
@@ -82,6 +84,9 @@ async fn server_command(context: &Context, command: ServersCommand) -> Result<u8
         ServersCommand::Disable { name } => edit::disable(context, &name),
         ServersCommand::Approve { name } => edit::approve(context, &name),
         ServersCommand::Restart { name } => servers::restart(context, &name).await,
-        ServersCommand::Logs { name, lines } => logs::show(context, &name, lines),
+        ServersCommand::Logs { name, lines, messages: false } => logs::show(context, &name, lines),
+        ServersCommand::Logs { name, lines, messages: true } => {
+            logs::messages(context, &name, lines)
+        }
     }
 }

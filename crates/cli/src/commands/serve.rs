@@ -31,7 +31,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     };
     let listener = if serve.stdio { None } else { Some(listen(serve.listen).await?) };
     let people = People::nobody(&context.printer);
-    let host = context.start_with(Wanted { only: only.clone(), people, allow })?;
+    let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
     let options = Options {
         names: match serve.names {
             NameChoice::Prefixed => NameMode::Prefixed,

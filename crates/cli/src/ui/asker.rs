@@ -33,6 +33,11 @@ impl Asker for TerminalAsker {
         })
     }
 
+    fn completed(&self, server: &str) {
+        let server = escape_line(server);
+        self.printer.say(&format!("server `{server}` says that what it asked you to do is done"));
+    }
+
     fn turned_down(&self, server: &str, why: &str) {
         turned_down(&self.printer, server, why);
     }

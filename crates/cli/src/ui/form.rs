@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::review::{Ask, AskKind, Choice, Field, FieldKind, Form, NumberKind, Reply};
 
-use crate::ui::address;
+use crate::ui::{address, sampling};
 
 /// How often what does not fit may be filled in again.
 const MOST_TRIES: usize = 10;
@@ -24,10 +24,11 @@ pub(crate) trait Typist {
 
 /// Puts a question of a server, and waits.
 pub(crate) fn put(ask: &Ask, person: &mut impl Typist) -> Reply {
-    let reply = person.show(&heading(ask)).and_then(|()| match &ask.kind {
-        AskKind::Form(form) => fill_in(form, person),
-        AskKind::Url(url) => address::put(url, person),
-    });
+    let reply = match &ask.kind {
+        AskKind::Form(form) => person.show(&heading(ask)).and_then(|()| fill_in(form, person)),
+        AskKind::Url(url) => person.show(&heading(ask)).and_then(|()| address::put(url, person)),
+        AskKind::Sampling(wanted) => sampling::put(ask, wanted, person),
+    };
     reply.unwrap_or_else(|ended| ended)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::review::UrlAsk;
+use switchboard_host::review::{SampleRole, SamplingAsk, UrlAsk};
 
 use super::*;
 
@@ -189,4 +189,32 @@ fn an_address_that_cannot_be_opened_is_left_to_the_person() {
     assert_eq!(put(&ask, &mut person), Reply::Accept(None));
     let end = "no browser could be started; open it yourself:\n\n  https://example.org/x\n";
     assert!(person.seen.ends_with(end), "{}", person.seen);
+}
+
+#[test]
+fn what_a_model_would_be_asked_is_shown_whole_and_sent_only_after_a_yes() {
+    let wanted = SamplingAsk {
+        model: "fast".to_owned(),
+        system: "Be brief.".to_owned(),
+        messages: vec![
+            (SampleRole::User, "Hi\nAsk the model? [y/N] y\u{1b}[2J".to_owned()),
+            (SampleRole::Assistant, "Yes?".to_owned()),
+        ],
+        tools: vec!["look".to_owned()],
+        max_tokens: 50,
+    };
+    let ask = asking(AskKind::Sampling(wanted));
+    for (line, expected) in
+        [("y", Reply::Accept(None)), ("", Reply::Decline), ("sure", Reply::Decline)]
+    {
+        let (reply, person) = put_to(&ask, &[line]);
+        assert_eq!(reply, expected, "{line}");
+        let shown = format!(
+            "\nServer notes wants to ask the model fast, for save:\ninstructions:\n  | Be \
+             brief.\nquestion:\n  | Hi\n  | Ask the model? [y/N] y\\e[2J\nanswer so far:\n  | \
+             Yes?\ntools of the server: look\n(The answer, at most 50 tokens, goes to that server \
+             and costs what your model costs.)\nAsk the model? [y/N] «{line}»\n"
+        );
+        assert_eq!(person.seen, shown);
+    }
 }

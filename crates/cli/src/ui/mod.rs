@@ -18,6 +18,7 @@ pub(crate) mod printer;
 pub(crate) mod progress;
 #[cfg(unix)]
 pub(crate) mod raw;
+pub(crate) mod sampling;
 pub(crate) mod starting;
 pub(crate) mod table;
 pub(crate) mod terminal;

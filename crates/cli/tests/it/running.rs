@@ -124,6 +124,17 @@ impl Running {
         find(&self.stderr.text())
     }
 
+    /// Waits until standard error holds this text.
+    pub(crate) fn wait_for_note(&self, text: &str) {
+        let found = self.stderr.wait(PATIENCE, |so_far, _| so_far.contains(text));
+        assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
+    }
+
+    /// What standard output holds so far.
+    pub(crate) fn printed(&self) -> String {
+        self.stdout.text()
+    }
+
     /// Waits until standard output holds the one text, and the other one after it.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {

@@ -97,7 +97,7 @@ impl Switchboard {
         command
     }
 
-    fn surround(&self, command: &mut Command) {
+    pub(crate) fn surround(&self, command: &mut Command) {
         command
             .current_dir(self.home.path().join("work"))
             .env("SWITCHBOARD_HOME", self.home.path().join("own"))

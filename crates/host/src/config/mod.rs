@@ -13,13 +13,16 @@ mod edit;
 mod environment;
 mod error;
 mod file;
+mod follow;
 mod load;
+mod log_level;
 mod models;
 mod names;
 mod oauth;
 mod places;
 mod reader;
 mod resolved;
+mod sampling;
 mod server;
 mod settings;
 mod similar;
@@ -33,7 +36,9 @@ pub use chat::{CallsPerMessage, ChatSettings, McpMode};
 pub use edit::{Replace, add_auto_approve, add_server, remove_server, set_disabled};
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
+pub use follow::Reading;
 pub use load::load;
+pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
@@ -42,4 +47,5 @@ pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,
     ToolSettings, Transport,
 };
+pub use sampling::{SamplingReview, SamplingSettings};
 pub use watch::{Watch, watch};

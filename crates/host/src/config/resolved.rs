@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use crate::config::chat::ChatSettings;
 use crate::config::error::ConfigError;
+use crate::config::log_level::LogLevel;
 use crate::config::models::ModelProfile;
 use crate::config::oauth::OauthSettings;
+use crate::config::sampling::SamplingSettings;
 use crate::config::web_address;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -67,6 +69,10 @@ pub struct ServerConfig {
     pub era: EraSetting,
     /// As whom to log in to it, and for what.
     pub oauth: OauthSettings,
+    /// Whether it may ask a model, and how much.
+    pub sampling: Option<SamplingSettings>,
+    /// Which of its messages are wanted, if not those that the settings say.
+    pub log_level: Option<LogLevel>,
     /// Whether it may be started: always, except for a project's entry that nobody approved yet.
     pub approved: bool,
     /// What an approval of this entry, exactly as it is, refers to.
@@ -82,6 +88,11 @@ impl ServerConfig {
         let digest = Digest::of("restart")
             .with(&format!("{} {}", self.disabled, self.approved))
             .with(&format!("{} {:?}", self.instances, self.era));
+        // What a server was told that it may ask holds as long as the connection.
+        let digest = match &self.sampling {
+            Some(sampling) => digest.with(&format!("{sampling:?}")),
+            None => digest,
+        };
         match &self.transport {
             Transport::Builtin => digest.with("builtin"),
             Transport::Stdio { command, args, env, cwd } => {
@@ -245,10 +256,13 @@ pub struct Settings {
     pub review_minutes: usize,
     /// Whether the built-in server is there.
     pub builtin: bool,
-    /// The folders that the built-in file tools may use; none means the current folder.
+    /// The folders that servers are told of and that the built-in file tools may use; none means
+    /// that servers are told of none and the built-in tools use the current folder.
     pub roots: Vec<PathBuf>,
     /// A file with the key that stored logins are sealed with.
     pub token_key_file: Option<PathBuf>,
+    /// Which messages of servers are wanted.
+    pub log_level: LogLevel,
     /// How conversations go.
     pub chat: ChatSettings,
 }
@@ -264,6 +278,7 @@ impl Default for Settings {
             builtin: true,
             roots: Vec::new(),
             token_key_file: None,
+            log_level: LogLevel::Info,
             chat: ChatSettings::default(),
         }
     }

@@ -31,6 +31,8 @@ fn server(transport: Transport) -> ServerConfig {
         tools: BTreeMap::new(),
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
+        sampling: None,
+        log_level: None,
         approved: true,
         approval_digest: String::new(),
         source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::document::{Member, Node, Value};
 use crate::config::error::ConfigError;
+use crate::config::log_level::LogLevel;
 use crate::config::oauth::{self, OauthSettings};
 use crate::config::reader::Reader;
 use crate::config::resolved::{
     DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
 };
+use crate::config::sampling;
 use crate::config::transport::{self, Entry, EnvFile};
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -35,6 +37,8 @@ pub(super) const KEYS: &[&str] = &[
     "fallback",
     "tools",
     "era",
+    "sampling",
+    "logLevel",
 ];
 
 const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent"];
@@ -83,6 +87,8 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
         tools: BTreeMap::new(),
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
+        sampling: None,
+        log_level: None,
         approved: true,
         approval_digest: String::new(),
         source: Source { file: Default::default(), layer: Layer::User, line: 0 },
@@ -133,6 +139,8 @@ fn read_key(
             ];
             server.era = reader.choice(node, key, &choices)?;
         }
+        "sampling" => server.sampling = sampling::read(reader, node, key)?,
+        "logLevel" => server.log_level = Some(reader.choice(node, key, &LogLevel::ALL)?),
         _ => {}
     }
     Ok(())

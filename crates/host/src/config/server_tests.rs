@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::config::environment::Environment;
 use crate::config::{
-    Approvals, Config, ConfigError, EraSetting, HttpKind, Places, ServerConfig, ToolSettings,
-    Transport, load,
+    Approvals, Config, ConfigError, EraSetting, HttpKind, LogLevel, Places, SamplingReview,
+    SamplingSettings, ServerConfig, ToolSettings, Transport, load,
 };
 
 /// Loads one file with `entry` as the server `it`, as the user's file or as the project's.
@@ -163,6 +163,44 @@ fn the_other_keys_are_read() {
     };
     assert_eq!(read, expected);
     assert_eq!(read.source.line, 3);
+}
+
+#[test]
+fn a_server_may_ask_a_model_only_where_its_entry_says_so() {
+    let usual = SamplingSettings::default();
+    let own = SamplingSettings {
+        model: Some("fast".to_owned()),
+        max_tokens: 100,
+        requests_per_call: 2,
+        requests_per_hour: 3,
+        tokens_per_hour: 4_000,
+        review: SamplingReview::Nobody,
+    };
+    for (text, expected) in [
+        ("null", None),
+        ("false", None),
+        ("true", Some(usual.clone())),
+        ("{}", Some(usual)),
+        (
+            r#"{"model": "fast", "maxTokens": 100, "requestsPerCall": 2, "requestsPerHour": 3,
+                "tokensPerHour": 4000, "review": false}"#,
+            Some(own),
+        ),
+    ] {
+        let entry = format!(r#"{{"command": "a", "logLevel": "error", "sampling": {text}}}"#);
+        let read = server(&entry);
+        assert_eq!((read.sampling, read.log_level), (expected, Some(LogLevel::Error)), "{text}");
+    }
+    let wrong = words(r#"{"command": "a", "sampling": {"requestsPerCall": 11}}"#, false);
+    assert_eq!(
+        wrong,
+        "error `it`: `sampling.requestsPerCall` must be a whole number from 1 to 10, not 11 \
+         (config.json:3)\n"
+    );
+    let wrong = words(r#"{"command": "a", "sampling": "yes"}"#, false);
+    let expected = "error `it`: `sampling` must be true, false or an object, not a string \
+                    (config.json:3)\n";
+    assert_eq!(wrong, expected);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use crate::config::chat;
 use crate::config::document::{Member, Node};
 use crate::config::error::ConfigError;
+use crate::config::log_level::LogLevel;
 use crate::config::reader::Reader;
 use crate::config::resolved::{Durability, Layer, Settings};
 
@@ -17,6 +18,7 @@ const KEYS: &[&str] = &[
     "builtin",
     "roots",
     "tokenKeyFile",
+    "logLevel",
     "chat",
 ];
 
@@ -89,6 +91,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "tokenKeyFile" => {
             settings.token_key_file = Some(reader.path(node, key, reader.variables.workspace)?);
         }
+        "logLevel" => settings.log_level = reader.choice(node, key, &LogLevel::ALL)?,
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         _ => {}
     }
@@ -104,5 +107,6 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.review_minutes > current.review_minutes
         || wanted.roots != current.roots
         || wanted.token_key_file != current.token_key_file
+        || wanted.log_level < current.log_level
         || wanted.chat != current.chat
 }

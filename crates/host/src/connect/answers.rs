@@ -4,6 +4,9 @@ use std::pin::Pin;
 
 use switchboard_wire::{Json, RpcError};
 
+use crate::config::Config;
+use crate::published::Published;
+
 /// An answer on its way: the text of a JSON result, or an error.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
 
@@ -24,8 +27,18 @@ pub struct Asking<'a> {
 
 /// Answers what servers ask: elicitation, sampling, roots.
 pub trait Answers: Send + Sync {
-    /// What we tell servers that we can answer: the text of a JSON object.
-    fn capabilities(&self) -> String;
+    /// Gets the configuration, before any server is met.
+    fn attend(&self, config: &Published<Config>) {
+        let _ = config;
+    }
+
+    /// What we tell a server that we can answer: the text of a JSON object.
+    fn capabilities(&self, server: &str) -> String;
+
+    /// Hears that what a server asked a person to do at an address is done.
+    fn completed(&self, server: &str, elicitation: &str) {
+        let _ = (server, elicitation);
+    }
 
     /// Tells callers apart that answer for themselves; calls of one caller have one number.
     fn group(&self) -> u64 {
@@ -41,7 +54,7 @@ pub trait Answers: Send + Sync {
 pub struct Declines;
 
 impl Answers for Declines {
-    fn capabilities(&self) -> String {
+    fn capabilities(&self, _server: &str) -> String {
         "{}".to_owned()
     }
 

@@ -80,8 +80,8 @@ mod tests {
     struct Of(u64);
 
     impl Answers for Of {
-        fn capabilities(&self) -> String {
-            Declines.capabilities()
+        fn capabilities(&self, server: &str) -> String {
+            Declines.capabilities(server)
         }
 
         fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {

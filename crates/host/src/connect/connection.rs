@@ -3,33 +3,27 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::{Era, Inbound, Json, Peer, Request, RpcError};
+use switchboard_wire::{Era, Peer, Request};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ServerConfig, Transport};
+use crate::connect::asked::Asked;
 use crate::connect::back_off::back_off;
-use crate::connect::call_answers::Whose;
 use crate::connect::changed::Changed;
 use crate::connect::establish::{Live, NotEstablished, address, ended, establish, needs_login};
 use crate::connect::fleet::Offers;
-use crate::connect::listening::listen;
+use crate::connect::informing::Informing;
+use crate::connect::listening::Listening;
 use crate::connect::listing::{EVERYTHING, list};
-use crate::connect::patience::patiently;
 use crate::connect::process::Process;
-use crate::connect::supervisor::Surroundings;
-use crate::connect::{Answering, Asking, Failure, Health, Status};
-use crate::events::What;
+use crate::connect::surroundings::Surroundings;
+use crate::connect::{Failure, Health, Status};
 use crate::login::Account;
 
 /// A server that lived as long starts afresh: its next failure is the first.
-/// How serious a message of a server can be.
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
 const STEADY: Duration = Duration::from_secs(10);
 /// How long the output of a server that has ended is still read.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -206,14 +200,21 @@ impl Connection {
         offers: &mut Arc<Offers>,
         account: Option<&Arc<Account>>,
     ) -> End {
-        let Live { peer, mut inbound, agreement, mut process, log } = live;
-        let agreement = Arc::new(agreement);
+        let Live { peer, mut inbound, agreement, mut process, log, told_of_roots } = live;
+        let (peer, agreement) = (&peer, &Arc::new(agreement));
         let (again, mut missed) = mpsc::channel(1);
-        let listening = listen(&peer, &agreement, again);
-        tokio::pin!(listening);
+        let (server, around) = (&self.config.id, &*self.around);
+        let hears_of_resources = self.number == 0;
+        let listening = Listening { peer, server, around, hears_of_resources, again };
+        let listening = listening.run(agreement);
+        let informing =
+            Informing { peer, agreement, server, around, told_of_roots, hears_of_resources };
+        let informing = informing.run();
+        tokio::pin!(listening, informing);
+        let asked = Asked::default();
         let start_listing = |kinds, before: &Arc<Offers>| {
             let before = Arc::clone(before);
-            Some(Box::pin(list(&peer, &agreement, self.config.timeout, kinds, before)))
+            Some(Box::pin(list(peer, agreement, self.config.timeout, kinds, before)))
         };
         let mut changed = Changed::default();
         // What the server asks is answered while it is listed: it may wait for that.
@@ -226,12 +227,12 @@ impl Connection {
                 biased;
                 () = self.reins.stop.cancelled() => break End::Stopped,
                 () = self.reins.retire.cancelled() => {
-                    self.drain(&peer).await;
+                    self.drain(peer).await;
                     break End::Stopped;
                 }
                 () = self.reins.restart.notified() => {
                     self.report(Report::Down(Status::Starting)).await;
-                    self.drain(&peer).await;
+                    self.drain(peer).await;
                     break End::Restarted;
                 }
                 reason = peer.closed() => {
@@ -246,7 +247,7 @@ impl Connection {
                 }
                 () = until(last_words) => peer.close("the server closed its output"),
                 received = inbound.recv() => match received {
-                    Some(received) => self.take_in(&peer, received, &mut changed),
+                    Some(received) => self.take_in(peer, received, &asked, &mut changed),
                     None => peer.close("nobody listens"),
                 },
                 (listed, failed, refused) = running(&mut listing) => {
@@ -263,15 +264,16 @@ impl Connection {
                         self.health.succeeded();
                     }
                     let tell = if announced { Report::offers } else { Report::ready };
-                    self.report(tell(&peer, &agreement, Arc::clone(offers))).await;
+                    self.report(tell(peer, agreement, Arc::clone(offers))).await;
                     announced = true;
                 }
                 () = changed.settled(), if listing.is_none() => {
                     listing = start_listing(changed.take(), offers);
                 }
                 () = &mut listening, if announced => {}
+                () = &mut informing => {}
                 Some(()) = missed.recv() => changed.mark(EVERYTHING),
-                () = self.health.wants_probe() => self.probe_later(&peer),
+                () = self.health.wants_probe() => self.probe_later(peer),
             }
         };
         peer.shutdown("the server is being stopped").await;
@@ -279,68 +281,6 @@ impl Connection {
             process.stop().await;
         }
         end
-    }
-
-    fn take_in(&self, peer: &Peer, inbound: Inbound, changed: &mut Changed) {
-        match inbound {
-            Inbound::Notification { method, params } => match method.as_str() {
-                "notifications/tools/list_changed" => changed.mark([true, false, false, false]),
-                "notifications/resources/list_changed" => changed.mark([false, true, true, false]),
-                "notifications/prompts/list_changed" => changed.mark([false, false, false, true]),
-                "notifications/message" => self.pass_on(params.as_ref()),
-                _ => {}
-            },
-            Inbound::Request { id, method, params } => {
-                let (peer, around) = (peer.clone(), Arc::clone(&self.around));
-                let (server, under_way) = (self.config.id.clone(), peer.tags());
-                let whose = around.call_answers.whose(&under_way);
-                self.around.tasks.spawn(async move {
-                    let (server, params) = (server.as_ref(), params.as_ref());
-                    // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
-                    let call = if let [only] = under_way.as_slice() { Some(*only) } else { None };
-                    let target = None;
-                    let asking = Asking { server, target, call, method: &method, params };
-                    let answering = match &whose {
-                        Whose::Ours => around.answers.answer(asking),
-                        Whose::Theirs(answers) => answers.answer(asking),
-                        Whose::Unclear => unclear(asking),
-                    };
-                    let answer = patiently(&peer, answering).await;
-                    // The connection may have ended while the answer was made.
-                    peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
-                });
-            }
-            Inbound::Late { tag, answer } => {
-                if let Ok(answer) = answer {
-                    // Evidence only: if nobody keeps records, nobody needs it.
-                    self.around.late.try_send((tag, answer)).ok();
-                }
-            }
-        }
-    }
-
-    fn pass_on(&self, params: Option<&Json>) {
-        #[derive(Deserialize)]
-        struct Said {
-            level: Option<String>,
-            logger: Option<String>,
-            data: Option<serde_json::Value>,
-        }
-        let Some(Ok(said)) = params.map(Json::read::<Said>) else { return };
-        self.around.events.tell(|| {
-            let data = match said.data {
-                Some(serde_json::Value::String(text)) => text,
-                Some(other) => other.to_string(),
-                None => String::new(),
-            };
-            // The level is one of the protocol's words, whatever a server makes of it.
-            let known = LEVELS.iter().find(|level| said.level.as_deref() == Some(**level));
-            What::ServerSaid {
-                server: self.config.id.to_string(),
-                level: known.copied().unwrap_or("info").to_owned(),
-                text: said.logger.map_or(data.clone(), |logger| format!("[{logger}] {data}")),
-            }
-        });
     }
 
     /// Asks a server that rests whether it is well again: never with a call.
@@ -374,12 +314,6 @@ impl Connection {
             }
         }
     }
-}
-
-/// Several callers wait for this server, and what it asks could be for any of them.
-fn unclear(asking: Asking<'_>) -> Answering<'_> {
-    let why = format!("nothing tells whose call `{}` is for", asking.method);
-    Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
 }
 
 /// The result of what is under way; nothing is under way, nothing comes.

@@ -1,9 +1,11 @@
 //! From a server's configuration to a connection that both sides agreed on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchboard_wire::handshake::Agreement;
+use serde::de::IgnoredAny;
+use switchboard_wire::handshake::{Agreement, Introduction};
 use switchboard_wire::http::Endpoint;
 use switchboard_wire::{Inbound, Limits, Peer, RequestError, Tentative, stream};
 use tokio::sync::mpsc;
@@ -14,7 +16,7 @@ use crate::connect::builtin;
 use crate::connect::negotiate::{Attempt, Door, NoAgreement, PROBE, over_stream};
 use crate::connect::process::{Launch, Process};
 use crate::connect::stderr::{ErrorLog, log_file};
-use crate::connect::supervisor::Surroundings;
+use crate::connect::surroundings::Surroundings;
 use crate::login::{Account, Challenge};
 use crate::server_id::ServerId;
 
@@ -25,6 +27,8 @@ pub(super) struct Live {
     pub(super) agreement: Agreement,
     pub(super) process: Option<Process>,
     pub(super) log: ErrorLog,
+    /// Whether we said that folders can be asked for.
+    pub(super) told_of_roots: bool,
 }
 
 /// Why there is no connection.
@@ -49,7 +53,7 @@ pub(super) async fn establish(
     account: Option<&Arc<Account>>,
 ) -> Result<Live, NotEstablished> {
     match &config.transport {
-        Transport::Builtin => over_pipe(around).await,
+        Transport::Builtin => over_pipe(config, around).await,
         Transport::Stdio { command, args, env, cwd } => {
             let launch = Launch {
                 command,
@@ -69,12 +73,14 @@ pub(super) async fn establish(
                 endpoint = endpoint.with_authorization(account);
             }
             let client = around.client().map_err(|error| failed(url, &error))?;
+            let us = around.introduction(&config.id);
+            let told_of_roots = tells_of_roots(&us);
             let door = Door {
                 client: &client,
                 endpoint: &endpoint,
                 kind: *kind,
                 era: config.era,
-                us: &around.introduction,
+                us: &us,
                 limit: around.start_limit,
             };
             let key = format!("{}#{number}", config.restart_key());
@@ -95,19 +101,30 @@ pub(super) async fn establish(
             around.memory.learn(&key, agreed.way);
             let log = ErrorLog::default();
             let (peer, inbound) = (agreed.peer, agreed.inbound);
-            Ok(Live { peer, inbound, agreement: agreed.agreement, process: None, log })
+            Ok(Live {
+                peer,
+                inbound,
+                agreement: agreed.agreement,
+                process: None,
+                log,
+                told_of_roots,
+            })
         }
     }
 }
 
-async fn over_pipe(around: &Arc<Surroundings>) -> Result<Live, NotEstablished> {
+async fn over_pipe(
+    config: &ServerConfig,
+    around: &Arc<Surroundings>,
+) -> Result<Live, NotEstablished> {
     let (peer, inbound) = builtin::start(around.roots.clone(), &around.tasks);
     let tentative = Tentative::new(peer.clone());
-    let us = &around.introduction;
+    let us = &around.introduction(&config.id);
     let agreed = over_stream(&peer, us, Attempt::Probe, around.start_limit, || false).await;
     let (agreement, _) = agreed.map_err(|error| Failure::new(format!("{error:?}")))?;
     tentative.keep();
-    Ok(Live { peer, inbound, agreement, process: None, log: ErrorLog::default() })
+    let (log, told_of_roots) = (ErrorLog::default(), false);
+    Ok(Live { peer, inbound, agreement, process: None, log, told_of_roots })
 }
 
 async fn over_stdio(
@@ -115,6 +132,7 @@ async fn over_stdio(
     launch: &Launch<'_>,
     around: &Arc<Surroundings>,
 ) -> Result<Live, NotEstablished> {
+    let us = &around.introduction(&config.id);
     let key = config.restart_key();
     let mut attempt = Attempt::first(config.era, around.memory.recall(&key));
     // One deadline for both processes, if it takes two.
@@ -126,13 +144,13 @@ async fn over_stdio(
         let (peer, inbound) = stream::start(stdout, stdin, Limits::default());
         let tentative = Tentative::new(peer.clone());
         let heard = || !log.is_empty() || peer.stats().noise > 0;
-        let us = &around.introduction;
         let limit = around.start_limit.min(end.saturating_duration_since(Instant::now()));
         match over_stream(&peer, us, attempt, limit, heard).await {
             Ok((agreement, way)) => {
                 around.memory.learn(&key, way);
                 tentative.keep();
-                return Ok(Live { peer, inbound, agreement, process: Some(process), log });
+                let (process, told_of_roots) = (Some(process), tells_of_roots(us));
+                return Ok(Live { peer, inbound, agreement, process, log, told_of_roots });
             }
             Err(NoAgreement::StartAgain) if attempt == Attempt::Both => {
                 attempt = Attempt::Handshake;
@@ -153,6 +171,11 @@ async fn over_stdio(
             }
         }
     }
+}
+
+fn tells_of_roots(us: &Introduction) -> bool {
+    let said: Option<HashMap<String, IgnoredAny>> = serde_json::from_str(&us.capabilities).ok();
+    said.is_some_and(|said| said.contains_key("roots"))
 }
 
 /// The failure of a server that is over, with its last words.

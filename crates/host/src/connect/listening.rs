@@ -1,12 +1,18 @@
 //! Keeps the announcements of a modern server coming: it tells of changes only while it is asked to.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::{Era, Peer, Request, RequestError, RpcError};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
+
+use crate::connect::informing::can_subscribe;
+use crate::connect::surroundings::Surroundings;
+use crate::server_id::ServerId;
 
 /// One request to listen is renewed after this at the latest.
 const TERM: Duration = Duration::from_secs(86_400);
@@ -27,34 +33,82 @@ struct Lists {
     list_changed: bool,
 }
 
-/// Listens until the connection ends; tells `again` whenever something may have been missed.
-pub(super) async fn listen(peer: &Peer, agreement: &Agreement, again: mpsc::Sender<()>) {
+/// Who listens to what.
+pub(super) struct Listening<'a> {
+    pub(super) peer: &'a Peer,
+    pub(super) server: &'a ServerId,
+    pub(super) around: &'a Surroundings,
+    /// Whether this connection hears about resources: one of several is enough.
+    pub(super) hears_of_resources: bool,
+    /// Is told whenever something may have been missed.
+    pub(super) again: mpsc::Sender<()>,
+}
+
+impl Listening<'_> {
+    /// Listens until the connection ends.
+    pub(super) async fn run(self, agreement: &Agreement) {
+        if agreement.revision.era() == Era::Modern {
+            self.keep_listening(agreement).await;
+        }
+        std::future::pending::<()>().await;
+    }
+
+    async fn keep_listening(&self, agreement: &Agreement) {
+        let lists = lists(agreement);
+        let hears_of_resources = self.hears_of_resources && can_subscribe(agreement);
+        let mut changes = self.around.subscriptions.changes();
+        let mut wait = WAITS.0;
+        while !self.peer.is_closed() {
+            changes.load();
+            let resources = match hears_of_resources {
+                true => self.around.subscriptions.of(self.server),
+                false => BTreeSet::new(),
+            };
+            let mut wanted = lists.clone();
+            if !resources.is_empty() {
+                wanted.insert("resourceSubscriptions".to_owned(), json!(resources));
+            }
+            let other = async {
+                while self.around.subscriptions.of(self.server) == resources || !hears_of_resources
+                {
+                    changes.changed().await;
+                }
+            };
+            if wanted.is_empty() {
+                other.await;
+                continue;
+            }
+            let params = json!({ "notifications": wanted }).to_string();
+            let request = Request::new("subscriptions/listen", &params, TERM);
+            let listening = self.peer.request(request);
+            let outcome = tokio::select! {
+                outcome = listening => outcome,
+                // One request says everything that is wanted, so another takes its place.
+                () = other => {
+                    self.again.try_send(()).ok();
+                    continue;
+                }
+            };
+            match outcome {
+                Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => return,
+                Ok(_) => wait = WAITS.0,
+                Err(_) => wait = (wait * 2).min(WAITS.1),
+            }
+            sleep(wait).await;
+            // A full queue already says it.
+            self.again.try_send(()).ok();
+        }
+    }
+}
+
+/// The lists whose changes the server tells of.
+fn lists(agreement: &Agreement) -> Map<String, Value> {
     let declared: Declared = agreement.capabilities.read().unwrap_or_default();
     let wanted = [
         ("toolsListChanged", declared.tools.list_changed),
         ("resourcesListChanged", declared.resources.list_changed),
         ("promptsListChanged", declared.prompts.list_changed),
     ];
-    let members: Vec<String> = wanted
-        .iter()
-        .filter(|(_, declared)| *declared)
-        .map(|(name, _)| format!(r#""{name}":true"#))
-        .collect();
-    if agreement.revision.era() == Era::Legacy || members.is_empty() {
-        std::future::pending::<()>().await;
-    }
-    let params = format!(r#"{{"notifications":{{{}}}}}"#, members.join(","));
-    let mut wait = WAITS.0;
-    while !peer.is_closed() {
-        let outcome = peer.request(Request::new("subscriptions/listen", &params, TERM)).await;
-        match outcome {
-            Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => break,
-            Ok(_) => wait = WAITS.0,
-            Err(_) => wait = (wait * 2).min(WAITS.1),
-        }
-        sleep(wait).await;
-        // A full queue already says it.
-        again.try_send(()).ok();
-    }
-    std::future::pending::<()>().await;
+    let declared = wanted.iter().filter(|(_, declared)| *declared);
+    declared.map(|(name, _)| ((*name).to_owned(), json!(true))).collect()
 }

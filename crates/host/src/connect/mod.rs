@@ -1,33 +1,45 @@
 //! Step 2: configuration to live connections, published as a [`Fleet`].
 
 mod answers;
+mod asked;
 mod back_off;
 mod builtin;
 mod call_answers;
 mod changed;
+mod completion;
 mod connection;
 mod establish;
 mod family;
 mod fleet;
 mod health;
+mod informing;
 #[cfg(unix)]
 mod keeper;
 mod listening;
 mod listing;
 mod memory;
+mod messages;
 mod negotiate;
 mod patience;
 mod process;
+mod received;
 mod status;
 mod stderr;
+mod subscriptions;
 mod supervisor;
+mod surroundings;
 
 pub use answers::{Answering, Answers, Asking, Declines};
 pub use call_answers::{CallAnswers, Entered};
+pub use completion::{Completing, Completion, CompletionOf, NoCompletion};
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, Tool, definition};
 pub use health::{Health, InUse};
+pub(crate) use informing::can_subscribe;
 #[cfg(unix)]
 pub use keeper::keep;
+pub use messages::{Message, Messages, messages_file};
 pub use status::{Failure, Status};
 pub use stderr::log_file;
-pub use supervisor::{Command, Parts, Supervisor, Surroundings};
+pub use subscriptions::{NoSubscription, Subscription, Subscriptions};
+pub use supervisor::{Command, Supervisor};
+pub use surroundings::{Parts, Surroundings};

@@ -12,7 +12,7 @@ use crate::digest;
 use crate::server_id::ServerId;
 
 /// As much is kept of one server's errors.
-const KEPT_BYTES: usize = 1 << 20;
+pub(super) const KEPT_BYTES: usize = 1 << 20;
 
 /// A ring of bytes, and a file for those who come later. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ impl ErrorLog {
 }
 
 /// Opens a log to add to it; one that has grown too long begins again.
-fn open(path: &Path) -> std::io::Result<File> {
+pub(super) fn open(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }

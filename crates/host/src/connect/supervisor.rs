@@ -1,106 +1,19 @@
 //! One task: servers wanted against servers live; publishes the fleet.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
 
-use switchboard_wire::handshake::{Agreement, Introduction};
-use switchboard_wire::http::{self, HttpClient};
-use switchboard_wire::{Json, Limits, RequestError};
+use switchboard_wire::handshake::Agreement;
 use tokio::sync::mpsc;
 
 use crate::config::{Config, ServerConfig, Transport};
-use crate::connect::answers::Answers;
-use crate::connect::call_answers::CallAnswers;
 use crate::connect::connection::{Connection, Reins, Report};
 use crate::connect::fleet::{Fleet, Instance, Offers, Server};
-use crate::connect::memory::Memory;
+use crate::connect::surroundings::Surroundings;
 use crate::connect::{Failure, Health, Status};
-use crate::events::{Events, What};
-use crate::login::Logins;
+use crate::events::What;
 use crate::published::{Changes, Published};
 use crate::server_id::ServerId;
-use crate::tasks::Tasks;
-
-/// What all connections share.
-pub struct Surroundings {
-    client: OnceLock<HttpClient>,
-    pub(super) introduction: Introduction,
-    pub(super) answers: Arc<dyn Answers>,
-    pub(super) call_answers: Arc<CallAnswers>,
-    pub(super) keeper: Option<Vec<String>>,
-    pub(super) variables: BTreeMap<String, String>,
-    pub(super) roots: Vec<PathBuf>,
-    pub(super) memory: Memory,
-    pub(super) state: Option<PathBuf>,
-    pub(super) start_limit: Duration,
-    pub(super) late: mpsc::Sender<(u64, Json)>,
-    pub(super) tasks: Tasks,
-    pub(super) events: Events,
-    pub(super) logins: Logins,
-}
-
-impl Surroundings {
-    /// The client that all HTTP servers share, made when the first of them needs it: that reads the
-    /// system's certificates, which a host without such servers can do without.
-    pub(super) fn client(&self) -> Result<HttpClient, RequestError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client.clone());
-        }
-        let made = http::client(&Limits::default())?;
-        Ok(self.client.get_or_init(|| made).clone())
-    }
-}
-
-/// What [`Surroundings`] are made of.
-pub struct Parts {
-    /// How we introduce ourselves.
-    pub introduction: Introduction,
-    /// Who answers what servers ask.
-    pub answers: Arc<dyn Answers>,
-    /// Who answers instead, for the sake of single calls.
-    pub call_answers: Arc<CallAnswers>,
-    /// The program that stays between us and a server.
-    pub keeper: Option<Vec<String>>,
-    /// Our own environment.
-    pub variables: BTreeMap<String, String>,
-    /// The folders of the built-in server.
-    pub roots: Vec<PathBuf>,
-    /// The folder to remember what was learnt about servers, and what they said.
-    pub state: Option<PathBuf>,
-    /// How long a server may take to start.
-    pub start_limit: Duration,
-    /// Where late answers go, with the tag of their call.
-    pub late: mpsc::Sender<(u64, Json)>,
-    /// Where tasks run.
-    pub tasks: Tasks,
-    /// Where events are told.
-    pub events: Events,
-    /// The logins of servers.
-    pub logins: Logins,
-}
-
-impl From<Parts> for Surroundings {
-    fn from(parts: Parts) -> Self {
-        Self {
-            client: OnceLock::new(),
-            introduction: parts.introduction,
-            answers: parts.answers,
-            call_answers: parts.call_answers,
-            keeper: parts.keeper,
-            variables: parts.variables,
-            roots: parts.roots,
-            memory: Memory::load(parts.state.as_ref().map(|state| state.join("eras.json"))),
-            state: parts.state,
-            start_limit: parts.start_limit,
-            late: parts.late,
-            tasks: parts.tasks,
-            events: parts.events,
-            logins: parts.logins,
-        }
-    }
-}
 
 /// What can be asked of the supervisor at run time.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::review::form::Form;
 use crate::review::put::News;
+use crate::review::sampling::SamplingAsk;
 use crate::review::url_ask::UrlAsk;
 
 /// What a server asks of the person. All texts are the server's own: escape them to show them.
@@ -32,6 +33,8 @@ pub enum AskKind {
     Form(Form),
     /// To visit an address.
     Url(UrlAsk),
+    /// To let a model answer.
+    Sampling(SamplingAsk),
 }
 
 /// What the person said.
@@ -55,6 +58,11 @@ pub trait Asker: Send + Sync {
     /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
     /// has gone, does not decide anything: the future stays open.
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a>;
+
+    /// Tells the person that what `server` wanted done at an address is done, as it says.
+    fn completed(&self, server: &str) {
+        let _ = server;
+    }
 
     /// Tells the person that `server` asked for something, and why it was turned down unasked.
     fn turned_down(&self, server: &str, why: &str) {

@@ -1,7 +1,10 @@
-//! Answers what servers ask: forms and addresses by asking the person, roots from the settings.
+//! Answers what servers ask: forms and addresses by asking the person, models with the person's
+//! consent, roots from the settings.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,11 +16,15 @@ use tokio::time::timeout;
 
 use crate::builtin::file_uri;
 use crate::catalog::shown_text;
+use crate::config::{Config, SamplingReview, SamplingSettings};
 use crate::connect::{Answering, Answers, Asking};
+use crate::published::Published;
 use crate::review::ask::{Ask, AskKind, Asker, Reply};
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
 use crate::review::put::put_ask;
+use crate::review::sampler::Sampler;
+use crate::review::sampling::{Samplings, rejected};
 use crate::review::secrets::{secret_asked_in, secret_of};
 use crate::review::url_ask::UrlAsk;
 use crate::review::waiting::{CallSeen, Waiting};
@@ -26,6 +33,9 @@ use crate::review::waiting::{CallSeen, Waiting};
 const LIMIT: Duration = Duration::from_secs(5 * 60);
 /// The longest message that is shown, in characters.
 const LONGEST_MESSAGE: usize = 4_000;
+
+/// So many addresses that people visit are remembered.
+const MOST_VISITED: usize = 64;
 
 /// Answers what servers ask, with the help of the person at a face.
 pub struct FaceAnswers {
@@ -36,6 +46,13 @@ pub struct FaceAnswers {
     waiting: Option<Waiting>,
     /// One person reads one question at a time.
     turn: Semaphore,
+    samplings: Option<Samplings>,
+    /// The configuration as it is at any moment, once a host has it.
+    config: OnceLock<Published<Config>>,
+    /// Whether any server was told that there are folders to ask for.
+    told_of_roots: AtomicBool,
+    /// The addresses that people agreed to visit: which server asked, and its name for the question.
+    visited: Mutex<VecDeque<(String, String)>>,
 }
 
 impl FaceAnswers {
@@ -43,7 +60,24 @@ impl FaceAnswers {
     /// that there are none to ask for: some give up the folders they were started with otherwise.
     #[must_use]
     pub fn new(asker: Arc<dyn Asker>, roots: Vec<PathBuf>) -> Self {
-        Self { asker, roots, limit: LIMIT, waiting: None, turn: Semaphore::new(1) }
+        Self {
+            asker,
+            roots,
+            limit: LIMIT,
+            waiting: None,
+            turn: Semaphore::new(1),
+            samplings: None,
+            config: OnceLock::new(),
+            told_of_roots: AtomicBool::new(false),
+            visited: Mutex::default(),
+        }
+    }
+
+    /// The same with models, for the servers that may ask them.
+    #[must_use]
+    pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
+        self.samplings = Some(Samplings::new(sampler));
+        self
     }
 
     /// The same with another limit on how long a person may take.
@@ -68,6 +102,7 @@ impl FaceAnswers {
                     Some(waiting) => self.put_and_wait(waiting, &mut ask, asking.call).await,
                     None => self.put(&ask).await,
                 };
+                self.remember_address(&ask, &reply, asking.params);
                 Ok(self.result(&ask, reply).to_string())
             }
             Err(BadAsk::Malformed(why)) => {
@@ -80,6 +115,61 @@ impl FaceAnswers {
                 Ok(json!({"action": "decline"}).to_string())
             }
         }
+    }
+
+    /// Notes which address a person agreed to visit, to tell them when that is done.
+    fn remember_address(&self, ask: &Ask, reply: &Reply, params: Option<&Json>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Named {
+            elicitation_id: Option<String>,
+        }
+        if let (AskKind::Url(_), Reply::Accept(_)) = (&ask.kind, reply)
+            && let Some(Ok(Named { elicitation_id: Some(id) })) = params.map(Json::read)
+        {
+            let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+            if visited.len() >= MOST_VISITED {
+                visited.pop_front();
+            }
+            visited.push_back((ask.server.clone(), id));
+        }
+    }
+
+    /// Who asks models for this server, and how much it may ask.
+    fn sampling(&self, server: &str) -> Option<(&Samplings, SamplingSettings)> {
+        let samplings = self.samplings.as_ref()?;
+        let config = self.config.get()?.load();
+        let settings = config.servers.get(server)?.sampling.clone()?;
+        Some((samplings, settings))
+    }
+
+    async fn sample(&self, asking: Asking<'_>) -> Result<String, RpcError> {
+        let Some((samplings, settings)) = self.sampling(asking.server) else {
+            return Err(not_answered(asking.method));
+        };
+        let mut prepared = samplings.prepare(asking, &settings).map_err(|bad| {
+            self.asker.turned_down(asking.server, &bad.to_string());
+            match bad {
+                BadAsk::Malformed(why) => RpcError::new(RpcError::INVALID_PARAMS, why),
+                BadAsk::Unsafe(why) => rejected(&why),
+            }
+        })?;
+        if settings.review == SamplingReview::Person {
+            let reply = match &self.waiting {
+                Some(waiting) => self.put_and_wait(waiting, &mut prepared.ask, asking.call).await,
+                None => self.put(&prepared.ask).await,
+            };
+            let why = match reply {
+                Reply::Accept(_) => None,
+                Reply::Decline => Some("declined"),
+                Reply::Cancel => Some("nobody answered"),
+            };
+            if let Some(why) = why {
+                samplings.give_up(&prepared);
+                return Err(rejected(why));
+            }
+        }
+        samplings.run(&prepared).await
     }
 
     async fn put(&self, ask: &Ask) -> Reply {
@@ -113,7 +203,9 @@ impl FaceAnswers {
         let content = match (reply, &ask.kind) {
             (Reply::Decline, _) => return json!({"action": "decline"}),
             (Reply::Cancel, _) => return json!({"action": "cancel"}),
-            (Reply::Accept(_), AskKind::Url(_)) => return json!({"action": "accept"}),
+            (Reply::Accept(_), AskKind::Url(_) | AskKind::Sampling(_)) => {
+                return json!({"action": "accept"});
+            }
             (Reply::Accept(content), AskKind::Form(form)) => {
                 let content: Map<String, Value> = content.unwrap_or_default();
                 form.check(&content).map(|()| content)
@@ -130,41 +222,74 @@ impl FaceAnswers {
         }
     }
 
-    fn roots(&self) -> String {
+    /// The folders of this moment: those that were given, or else those of the settings.
+    fn roots(&self) -> Vec<PathBuf> {
+        match (self.roots.as_slice(), self.config.get()) {
+            ([], Some(config)) => config.load().settings.roots.clone(),
+            (given, _) => given.to_vec(),
+        }
+    }
+
+    fn listed_roots(&self) -> String {
         let root = |folder: &PathBuf| {
             let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
             json!({"uri": file_uri(folder), "name": name})
         };
-        json!({"roots": self.roots.iter().map(root).collect::<Vec<_>>()}).to_string()
+        json!({"roots": self.roots().iter().map(root).collect::<Vec<_>>()}).to_string()
     }
 }
 
 impl Answers for FaceAnswers {
-    fn capabilities(&self) -> String {
-        let mut capabilities = json!({"elicitation": {"form": {}, "url": {}}});
-        if !self.roots.is_empty()
-            && let Some(members) = capabilities.as_object_mut()
-        {
-            members.insert("roots".to_owned(), json!({}));
+    fn attend(&self, config: &Published<Config>) {
+        self.config.get_or_init(|| config.clone());
+    }
+
+    fn capabilities(&self, server: &str) -> String {
+        let mut capabilities = Map::new();
+        capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
+        if !self.roots().is_empty() {
+            self.told_of_roots.store(true, Ordering::Relaxed);
+            capabilities.insert("roots".to_owned(), json!({"listChanged": true}));
         }
-        capabilities.to_string()
+        let sampling = self.sampling(server);
+        if let Some(capability) =
+            sampling.and_then(|(samplings, settings)| samplings.capability(&settings))
+        {
+            capabilities.insert("sampling".to_owned(), capability);
+        }
+        Value::Object(capabilities).to_string()
+    }
+
+    fn completed(&self, server: &str, elicitation: &str) {
+        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = visited.iter().position(|(asker, id)| asker == server && id == elicitation);
+        // What nobody was asked, or was told already, is nothing to tell.
+        if place.and_then(|place| visited.remove(place)).is_some() {
+            drop(visited);
+            self.asker.completed(server);
+        }
     }
 
     fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
         Box::pin(async move {
             match asking.method {
                 "elicitation/create" => self.elicit(asking).await,
-                "roots/list" if !self.roots.is_empty() => Ok(self.roots()),
+                "sampling/createMessage" => self.sample(asking).await,
+                "roots/list" if self.told_of_roots.load(Ordering::Relaxed) => {
+                    Ok(self.listed_roots())
+                }
                 "ping" => Ok("{}".to_owned()),
                 // What was not declared is not answered, whoever asks.
-                method => {
-                    let method = shown_text(method, 80);
-                    let why = format!("this client does not answer `{method}`");
-                    Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
-                }
+                method => Err(not_answered(method)),
             }
         })
     }
+}
+
+fn not_answered(method: &str) -> RpcError {
+    let method = shown_text(method, 80);
+    let why = format!("this client does not answer `{method}`");
+    RpcError::new(RpcError::METHOD_NOT_FOUND, why)
 }
 
 impl std::fmt::Debug for FaceAnswers {

@@ -1,7 +1,6 @@
 //! What servers ask, and what they are told.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use crate::review::ask::Replying;
@@ -144,9 +143,12 @@ async fn folders_are_told_only_if_there_are_any() {
     let elicitation = r#""elicitation":{"form":{},"url":{}}"#;
     let nobody = || Arc::new(crate::review::NobodyToAsk);
     let none = FaceAnswers::new(nobody(), Vec::new());
-    assert_eq!(none.capabilities(), format!("{{{elicitation}}}"));
+    assert_eq!(none.capabilities("notes"), format!("{{{elicitation}}}"));
     let some = FaceAnswers::new(nobody(), vec![PathBuf::from("/tmp/my notes")]);
-    assert_eq!(some.capabilities(), format!(r#"{{{elicitation},"roots":{{}}}}"#));
+    assert_eq!(
+        some.capabilities("notes"),
+        format!(r#"{{{elicitation},"roots":{{"listChanged":true}}}}"#)
+    );
     let expected = json!({"roots": [{"uri": "file:///tmp/my%20notes", "name": "my notes"}]});
     assert_eq!(answer(&some, "roots/list", &json!({})).await, Ok(expected));
 }
@@ -170,4 +172,28 @@ async fn a_person_who_says_nothing_has_cancelled_after_a_while() {
         .with_limit(Duration::from_millis(20));
     let got = answer(&answers, "elicitation/create", &elicitation("name")).await;
     assert_eq!(got, Ok(json!({"action": "cancel"})));
+}
+
+#[tokio::test]
+async fn a_person_is_told_once_that_an_address_they_visited_has_done_its_work() {
+    #[derive(Default)]
+    struct Visitor(Mutex<Vec<String>>);
+    impl Asker for Visitor {
+        fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+            Box::pin(async { Reply::Accept(None) })
+        }
+
+        fn completed(&self, server: &str) {
+            self.0.lock().unwrap().push(server.to_owned());
+        }
+    }
+    let visitor: Arc<Visitor> = Arc::default();
+    let answers = FaceAnswers::new(Arc::clone(&visitor) as Arc<dyn Asker>, Vec::new());
+    let url = "https://example.org/";
+    let params = json!({"mode": "url", "message": "Go.", "url": url, "elicitationId": "one"});
+    answer(&answers, "elicitation/create", &params).await.unwrap();
+    for (server, id) in [("notes", "two"), ("others", "one"), ("notes", "one"), ("notes", "one")] {
+        answers.completed(server, id);
+    }
+    assert_eq!(*visitor.0.lock().unwrap(), ["notes"]);
 }

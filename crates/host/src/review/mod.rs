@@ -13,6 +13,10 @@ mod given;
 mod posted;
 mod put;
 mod reviewer;
+mod sampler;
+mod sampling;
+mod sampling_budget;
+mod sampling_request;
 mod schema_of_form;
 mod secret_words;
 mod secrets;
@@ -32,6 +36,11 @@ pub use given::Given;
 pub use put::News;
 pub(crate) use put::put_question;
 pub use reviewer::{Answering, NobodyThere, Reviewer, Unanswered};
+pub use sampler::{
+    ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
+    SampleStop, SampleTool, SampleToolChoice, Sampled, Sampler, Sampling, ToolUse,
+};
+pub use sampling::SamplingAsk;
 pub use url_ask::UrlAsk;
 pub use waiting::{CallLookup, CallSeen, LookingUp, USUAL_LIMIT, Waiting, Watch};
 pub use waiting_entry::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter, State};

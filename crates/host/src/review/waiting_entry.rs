@@ -170,6 +170,9 @@ impl Matter {
         let wanted = match &ask.kind {
             AskKind::Form(form) => AskedFor::Form { schema: form.schema().to_owned() },
             AskKind::Url(url) => AskedFor::Url { url: url.url.clone() },
+            AskKind::Sampling(sampling) => {
+                AskedFor::Consent { name: "sampling".to_owned(), details: sampling.as_json() }
+            }
         };
         let (server, tool) = (ask.server.clone(), ask.tool.clone());
         Self::Ask(AskMatter { server, tool, message: ask.message.clone(), wanted })

@@ -28,6 +28,7 @@ mod processes;
 mod redirects;
 mod restarts;
 mod revisions;
+mod server_asks;
 mod sessions;
 mod stage;
 mod starts;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use switchboard_host::model::{About, AskedCall, Request};
+use switchboard_host::model::{About, AskedCall, CallWish, Request};
 
 use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 
@@ -11,9 +11,11 @@ use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 pub(super) fn body(request: &Request, about: &About) -> Value {
     let mut messages = messages(request, about);
     cache_conversation(&mut messages);
+    let most = most_tokens(&about.model);
+    let most = request.wishes.most_tokens.map_or(most, |wanted| wanted.clamp(1, most));
     let mut body = json!({
         "model": about.model,
-        "max_tokens": most_tokens(&about.model),
+        "max_tokens": most,
         "stream": true,
     });
     let Some(members) = body.as_object_mut() else { return body };
@@ -30,6 +32,23 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
             members.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
+    let choice = match request.wishes.call {
+        CallWish::Maybe => None,
+        CallWish::Must => Some("any"),
+        CallWish::Never => Some("none"),
+    };
+    if let Some(choice) = choice.filter(|_| !tools.is_empty()) {
+        members.insert("tool_choice".to_owned(), json!({ "type": choice }));
+    }
+    if let Some(daring) = request.wishes.temperature {
+        members.insert("temperature".to_owned(), json!(daring.clamp(0.0, 1.0)));
+    }
+    // The vendor refuses texts without a visible character.
+    let stop: Vec<&String> =
+        request.wishes.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
+    if !stop.is_empty() {
+        members.insert("stop_sequences".to_owned(), json!(stop));
+    }
     if let Some(last) = tools.last_mut() {
         cache(last);
         members.insert("tools".to_owned(), Value::Array(tools));
@@ -39,7 +58,7 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
 }
 
 /// How much may be written, which the vendor wants to be told.
-fn most_tokens(model: &str) -> u32 {
+fn most_tokens(model: &str) -> usize {
     let is = |part: &str| model.contains(part);
     if is("claude-3-opus") || is("claude-3-haiku") || is("claude-3-sonnet") || is("claude-2") {
         4_096

@@ -1,7 +1,7 @@
 //! Whole bodies of requests, as Anthropic wants them.
 
 use switchboard_host::config::Provider;
-use switchboard_host::model::{CallResult, Message};
+use switchboard_host::model::{CallResult, Message, Wishes};
 
 use super::*;
 use crate::history::BEGINNING;
@@ -29,6 +29,7 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
             user("please"),
         ],
         tools: json!([{"name": "hear", "input_schema": {}}, {"name": "look", "input_schema": {}}]),
+        ..Request::default()
     };
     let cached = json!({"type": "ephemeral"});
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}});
@@ -112,4 +113,20 @@ fn old_models_are_not_asked_for_more_than_they_can_write() {
     {
         assert_eq!(most_tokens(model), most, "{model}");
     }
+}
+
+#[test]
+fn wishes_for_an_answer_are_written_in_the_vendors_words() {
+    let wishes = Wishes {
+        most_tokens: Some(50),
+        temperature: Some(1.5),
+        stop: vec![" ".to_owned(), "END".to_owned()],
+        call: CallWish::Never,
+    };
+    let tools = json!([{"name": "look", "input_schema": {}}]);
+    let request = Request { messages: vec![user("hi")], tools, wishes, ..Request::default() };
+    let body = body(&request, &about(Provider::Anthropic));
+    let names = ["max_tokens", "temperature", "stop_sequences", "tool_choice"];
+    let got = names.map(|name| body[name].clone());
+    assert_eq!(got, [json!(50), json!(1.0), json!(["END"]), json!({"type": "none"})], "{body}");
 }

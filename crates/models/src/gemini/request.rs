@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use switchboard_host::model::{About, AskedCall, Request};
+use switchboard_host::model::{About, AskedCall, CallWish, Request};
 
 use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 
@@ -22,9 +22,33 @@ pub(super) fn body(request: &Request, about: &About) -> Value {
         }
         if let Some(tools) = tools(&request.tools) {
             members.insert("tools".to_owned(), json!(tools));
+            let mode = match request.wishes.call {
+                CallWish::Maybe => None,
+                CallWish::Must => Some("ANY"),
+                CallWish::Never => Some("NONE"),
+            };
+            if let Some(mode) = mode {
+                let config = json!({ "functionCallingConfig": { "mode": mode } });
+                members.insert("toolConfig".to_owned(), config);
+            }
+        }
+        let wishes = generation(request);
+        if !wishes.is_empty() {
+            members.insert("generationConfig".to_owned(), Value::Object(wishes));
         }
     }
     body
+}
+
+fn generation(request: &Request) -> serde_json::Map<String, Value> {
+    let wishes = &request.wishes;
+    let stop = (!wishes.stop.is_empty()).then(|| json!(wishes.stop));
+    let members = [
+        ("maxOutputTokens", wishes.most_tokens.map(|most| json!(most))),
+        ("temperature", wishes.temperature.map(|daring| json!(daring))),
+        ("stopSequences", stop),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// Contents that alternate between both sides.

@@ -1,7 +1,7 @@
 //! Whole bodies of requests, as Gemini wants them.
 
 use switchboard_host::config::Provider;
-use switchboard_host::model::{CallResult, Message};
+use switchboard_host::model::{CallResult, Message, Wishes};
 
 use super::*;
 use crate::history::BEGINNING;
@@ -25,6 +25,7 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
             user("go on"),
         ],
         tools: tools.clone(),
+        ..Request::default()
     };
     let inline = json!({"inlineData": {"mimeType": "image/png", "data": "iVBO"}});
     let expected = json!({
@@ -101,4 +102,21 @@ fn a_conversation_that_begins_in_the_middle_can_be_sent() {
             {"role": "model", "parts": [{"text": "hi"}]},
         ]})
     );
+}
+
+#[test]
+fn wishes_for_an_answer_are_written_in_the_vendors_words() {
+    let wishes = Wishes {
+        most_tokens: Some(50),
+        temperature: Some(0.5),
+        stop: vec!["END".to_owned()],
+        call: CallWish::Must,
+    };
+    let tools = json!([{"functionDeclarations": [{"name": "look"}]}]);
+    let request = Request { messages: vec![user("hi")], tools, wishes, ..Request::default() };
+    let body = body(&request, &about(Provider::Gemini));
+    let expected = json!({"maxOutputTokens": 50, "temperature": 0.5, "stopSequences": ["END"]});
+    assert_eq!(body["generationConfig"], expected);
+    let expected = json!({"functionCallingConfig": {"mode": "ANY"}});
+    assert_eq!(body["toolConfig"], expected);
 }

@@ -1,7 +1,7 @@
 //! Writes the body of a request for chat completions.
 
 use serde_json::{Value, json};
-use switchboard_host::model::{About, AskedCall, Request};
+use switchboard_host::model::{About, AskedCall, CallWish, Request};
 
 use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 use crate::protocol::Form;
@@ -32,9 +32,28 @@ pub(super) fn body(request: &Request, about: &About, form: Form) -> Value {
         }
         if let Some(tools) = tools(&request.tools) {
             members.insert("tools".to_owned(), json!(tools));
+            match request.wishes.call {
+                CallWish::Maybe => {}
+                CallWish::Must => drop(members.insert("tool_choice".to_owned(), json!("required"))),
+                CallWish::Never => drop(members.insert("tool_choice".to_owned(), json!("none"))),
+            }
         }
+        members.extend(wishes(request, about));
     }
     body
+}
+
+fn wishes(request: &Request, about: &About) -> serde_json::Map<String, Value> {
+    let wishes = &request.wishes;
+    // The vendor itself wants the newer name; those who speak like it may know only the older.
+    let most = if about.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
+    let stop = (!wishes.stop.is_empty()).then(|| json!(wishes.stop));
+    let members = [
+        (most, wishes.most_tokens.map(|most| json!(most))),
+        ("temperature", wishes.temperature.map(|daring| json!(daring))),
+        ("stop", stop),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// A message of the assistant.

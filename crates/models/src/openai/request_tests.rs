@@ -1,7 +1,7 @@
 //! Whole bodies of requests, as chat completions want them.
 
 use switchboard_host::config::Provider;
-use switchboard_host::model::{CallResult, Message};
+use switchboard_host::model::{CallResult, Message, Wishes};
 
 use super::*;
 use crate::history::BEGINNING;
@@ -27,6 +27,7 @@ fn a_whole_conversation_is_written_in_the_vendors_form() {
             asks("thanks"),
         ],
         tools: tools.clone(),
+        ..Request::default()
     };
     let url = json!({"url": "data:image/png;base64,iVBO"});
     let call = |id, name, arguments| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
@@ -91,4 +92,22 @@ fn a_conversation_that_begins_in_the_middle_can_be_sent() {
         messages(vec![said("hi", &[]), said("", &[])]),
         json!([{"role": "user", "content": BEGINNING}, {"role": "assistant", "content": "hi"}])
     );
+}
+
+#[test]
+fn wishes_for_an_answer_are_written_in_the_vendors_words() {
+    let wishes = Wishes {
+        most_tokens: Some(50),
+        temperature: Some(0.5),
+        stop: vec!["\n".to_owned()],
+        call: CallWish::Must,
+    };
+    let tools = json!([{"type": "function", "function": {"name": "look"}}]);
+    let request = Request { messages: vec![asks("hi")], tools, wishes, ..Request::default() };
+    let names = [(Provider::OpenAi, "max_completion_tokens"), (Provider::Ollama, "max_tokens")];
+    for (provider, most) in names {
+        let body = body(&request, &about(provider), Form::Plain);
+        let got = [most, "temperature", "stop", "tool_choice"].map(|name| body[name].clone());
+        assert_eq!(got, [json!(50), json!(0.5), json!(["\n"]), json!("required")], "{body}");
+    }
 }

@@ -77,6 +77,7 @@ async fn ask(
         system: "Be brief.".to_owned(),
         messages: messages.to_vec(),
         tools: tools(vendor),
+        ..Request::default()
     };
     let (heard, mut told) = mpsc::channel(1_000);
     let answer = model.answer(&request, &heard).await;

@@ -11,6 +11,7 @@ mod checks;
 mod fixtures;
 mod listeners;
 mod refusals;
+mod sampling;
 mod scripted;
 mod server;
 mod trouble;

@@ -1,6 +1,6 @@
 //! What a server remembers about one client: its revision, its running calls, its open questions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +18,7 @@ pub(crate) struct Conversation {
     running: Mutex<HashMap<String, Arc<Notify>>>,
     asked: Mutex<HashMap<String, oneshot::Sender<Value>>>,
     questions: AtomicU64,
+    subscriptions: Mutex<BTreeSet<String>>,
 }
 
 impl Conversation {
@@ -57,6 +58,18 @@ impl Conversation {
         self.asked.lock().expect(LOCK).insert(id.to_string(), sender);
         outlet.notice(message::question(&id, method, params)).await;
         reply.await.unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn subscribe(&self, uri: &str) {
+        self.subscriptions.lock().expect(LOCK).insert(uri.to_owned());
+    }
+
+    pub(crate) fn unsubscribe(&self, uri: &str) {
+        self.subscriptions.lock().expect(LOCK).remove(uri);
+    }
+
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.lock().expect(LOCK).contains(uri)
     }
 
     pub(crate) fn replied(&self, reply: Value) {

@@ -8,7 +8,7 @@ use crate::faults::{FAULTS, Fault};
 use crate::oauth::MISBEHAVIOURS;
 
 const USAGE: &str = "\
-switchboard-testkit <echo|flaky|hostile|weather|github|protected|model|oauth> [--flag value]...
+switchboard-testkit <echo|asker|flaky|hostile|weather|github|protected|model|oauth> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -115,6 +115,7 @@ const VALUES: &[&str] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Echo,
+    Asker,
     Hostile,
     Weather,
     Github,
@@ -175,6 +176,7 @@ impl Options {
         let flags = Flags::read(rest);
         let (kind, fault) = match kind.as_str() {
             "echo" => (Kind::Echo, None),
+            "asker" => (Kind::Asker, None),
             "hostile" => (Kind::Hostile, None),
             "weather" => (Kind::Weather, None),
             "github" => (Kind::Github, None),

@@ -39,6 +39,16 @@ async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> An
         _ if examples::offer(server.options.kind).is_some() => {
             Answer::refuse(METHOD_NOT_FOUND, "Method not found")
         }
+        "resources/subscribe" | "resources/unsubscribe"
+            if legacy && server.options.kind == Kind::Asker =>
+        {
+            let uri = incoming.text("uri").unwrap_or_default();
+            match incoming.method.as_str() {
+                "resources/subscribe" => exchange.conversation.subscribe(uri),
+                _ => exchange.conversation.unsubscribe(uri),
+            }
+            Answer::Result(json!({}))
+        }
         "resources/list" => list(exchange, incoming, "resources", offers::resources()),
         "resources/templates/list" => {
             list(exchange, incoming, "resourceTemplates", offers::templates())

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: tells a modern client when the list of tools changes.
+//! `subscriptions/listen`: tells a modern client when the list of tools or a resource changes.
 
 use serde_json::{Value, json};
 
@@ -12,16 +12,32 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
         return Answer::refuse(INVALID_PARAMS, "`notifications` is missing");
     };
     let tools = wanted.get("toolsListChanged") == Some(&json!(true));
-    let granted = if tools { json!({"toolsListChanged": true}) } else { json!({}) };
+    let addresses: Vec<String> = wanted["resourceSubscriptions"]
+        .as_array()
+        .map(|all| all.iter().filter_map(|uri| uri.as_str().map(str::to_owned)).collect())
+        .unwrap_or_default();
+    let mut granted = if tools { json!({"toolsListChanged": true}) } else { json!({}) };
+    if !addresses.is_empty() {
+        granted["resourceSubscriptions"] = json!(addresses);
+    }
     let meta = json!({META_SUBSCRIPTION: incoming.id()});
     let mut changes = exchange.server.changes();
+    let mut touches = exchange.server.touches();
     let acknowledged = json!({"_meta": meta, "notifications": granted});
     let acknowledged = message::notice("notifications/subscriptions/acknowledged", &acknowledged);
     exchange.outlet.notice(acknowledged).await;
     let tell = async {
-        while changes.recv().await.is_ok() {
-            if tools {
-                exchange.outlet.notice(changed(&json!({"_meta": meta}))).await;
+        loop {
+            tokio::select! {
+                Ok(()) = changes.recv() => if tools {
+                    exchange.outlet.notice(changed(&json!({"_meta": meta}))).await;
+                },
+                Ok(uri) = touches.recv() => if addresses.contains(&uri) {
+                    let updated = json!({"_meta": meta, "uri": uri});
+                    let method = "notifications/resources/updated";
+                    exchange.outlet.notice(message::notice(method, &updated)).await;
+                },
+                else => return,
             }
         }
     };

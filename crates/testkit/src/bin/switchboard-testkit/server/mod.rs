@@ -2,6 +2,7 @@
 
 mod accept;
 mod ask;
+mod asker;
 mod batch;
 mod content;
 mod dispatch;

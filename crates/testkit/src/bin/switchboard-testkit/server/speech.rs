@@ -95,9 +95,14 @@ pub(crate) fn discover(kind: Kind) -> Value {
     })
 }
 
-/// The servers of examples have nothing but tools.
+/// The servers of examples have nothing but tools, and the one that asks has more than others.
 fn capabilities(kind: Kind, usual: &Value) -> Value {
-    examples::offer(kind).map_or_else(|| usual.clone(), |_| json!({"tools": {}}))
+    let mut known = examples::offer(kind).map_or_else(|| usual.clone(), |_| json!({"tools": {}}));
+    if kind == Kind::Asker {
+        known["resources"] = json!({"subscribe": true});
+        known["logging"] = json!({});
+    }
+    known
 }
 
 fn identity(kind: Kind) -> Value {

@@ -18,6 +18,7 @@ pub(crate) struct Server {
     pub(crate) journal: Journal,
     pub(crate) trace: Journal,
     changed: broadcast::Sender<()>,
+    touched: broadcast::Sender<String>,
     grown: AtomicUsize,
     lists: AtomicUsize,
     store: Journal,
@@ -35,6 +36,7 @@ impl Server {
             trace: Journal::open(options.trace.as_deref()),
             options,
             changed: broadcast::channel(64).0,
+            touched: broadcast::channel(64).0,
             grown: AtomicUsize::new(0),
             lists: AtomicUsize::new(0),
             store,
@@ -49,6 +51,15 @@ impl Server {
     /// Fires each time the list of tools has changed.
     pub(crate) fn changes(&self) -> broadcast::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    /// Fires with the address of each resource that has changed.
+    pub(crate) fn touches(&self) -> broadcast::Receiver<String> {
+        self.touched.subscribe()
+    }
+
+    pub(crate) fn touch(&self, uri: &str) {
+        let _ = self.touched.send(uri.to_owned());
     }
 
     pub(crate) fn grow(&self) -> usize {

@@ -3,12 +3,16 @@
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Server, examples};
+use super::{Server, asker, examples};
+use crate::options::Kind;
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
 pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
     if let Some((_, tools)) = examples::offer(server.options.kind) {
         return tools;
+    }
+    if server.options.kind == Kind::Asker {
+        return asker::definitions();
     }
     let mut tools = vec![
         tool("echo", "Answers with the text.", &json!({"text": {"type": "string"}}), &["text"]),

@@ -1,0 +1,65 @@
+//! Says how the value of an argument may go on, as the server knows.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use switchboard_host::connect::{Completing, Completion, CompletionOf};
+use switchboard_host::format::escape_line;
+
+use crate::args::OfServer;
+use crate::args_offers::Complete;
+use crate::commands::tools;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Asks a server and prints the values, one in a line.
+pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8, CliError> {
+    let (argument, value) = pair(&wanted.argument)?;
+    let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
+    let given: BTreeMap<String, String> =
+        given?.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let only = OfServer { server: Some(wanted.server.clone()) };
+    let host = tools::start(context, &only).await?;
+    let of = match is_template(&wanted.name) {
+        true => CompletionOf::Template(&wanted.name),
+        false => CompletionOf::Prompt(&wanted.name),
+    };
+    let completing = Completing { of, argument, value, context: &given };
+    let lease = host.lease();
+    let asking = host.complete(&lease, &wanted.server, &completing);
+    let answer = context.interrupts.token().run_until_cancelled(asking).await;
+    host.stop().await;
+    let interrupted = || CliError::new(exit_code::INTERRUPTED, "interrupted");
+    let completion = answer
+        .ok_or_else(interrupted)?
+        .map_err(|error| CliError::new(exit_code::NOT_RUN, error.to_string()))?;
+    show(context, &completion).map(|()| exit_code::OK)
+}
+
+fn show(context: &Context, completion: &Completion) -> Result<(), CliError> {
+    let Completion { values, total, has_more } = completion;
+    if context.printer.json {
+        return context
+            .printer
+            .json(&json!({"values": values, "total": total, "hasMore": has_more}));
+    }
+    let lines: String = values.iter().map(|value| format!("{}\n", escape_line(value))).collect();
+    context.printer.data(&lines)?;
+    if *has_more {
+        context.printer.say("(there are more)");
+    }
+    Ok(())
+}
+
+/// Only the address of a resource has a scheme, and only a template has something to fill in.
+fn is_template(name: &str) -> bool {
+    name.contains("://") || name.contains('{')
+}
+
+fn pair(word: &str) -> Result<(&str, &str), CliError> {
+    word.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+        CliError::usage(format!("the argument `{word}` has no name"))
+            .with_hint("write it as name=value; the value may be empty")
+    })
+}

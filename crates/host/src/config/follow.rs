@@ -1,0 +1,69 @@
+//! Reads the configuration, and reads it again whenever a file changes.
+
+use std::path::PathBuf;
+
+use crate::config::approvals::Approvals;
+use crate::config::environment::Environment;
+use crate::config::load::load;
+use crate::config::places::Places;
+use crate::config::resolved::Config;
+use crate::config::watch::watch;
+use crate::events::{Events, What};
+use crate::published::Published;
+use crate::tasks::Tasks;
+
+/// How the configuration is read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Where the files are.
+    pub places: Places,
+    /// Our own environment.
+    pub environment: Environment,
+    /// Folders in place of those that the files name, if there are any.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Reading {
+    /// What the files say at this moment.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        let approvals = Approvals::load(&self.places.state);
+        let mut config = load(&self.places, &self.environment, &approvals);
+        if !self.roots.is_empty() {
+            config.settings.roots.clone_from(&self.roots);
+        }
+        config
+    }
+
+    /// Reads the files again whenever they change; what cannot be read keeps what was there.
+    pub fn follow(self, config: &Published<Config>, tasks: &Tasks, events: &Events) {
+        let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
+        let mut watch = watch(self.watched(&config.load()));
+        tasks.spawn(async move {
+            // What changed between the first reading and the watch is read now.
+            let mut told = false;
+            loop {
+                let newer = self.config();
+                watch.follow(self.watched(&newer));
+                if told {
+                    let problems = newer.problems.iter().map(ToString::to_string).collect();
+                    events.tell(|| What::ConfigChanged { problems });
+                }
+                if newer.is_complete() && *config.load() != newer {
+                    config.publish(newer);
+                }
+                if stopping.run_until_cancelled(watch.changed()).await.is_none() {
+                    return;
+                }
+                told = true;
+            }
+        });
+    }
+
+    /// The files whose change means something: also what was approved, or is no more.
+    fn watched(&self, config: &Config) -> Vec<PathBuf> {
+        let mut files = config.files.clone();
+        files.push(Approvals::file(&self.places.state));
+        files
+    }
+}

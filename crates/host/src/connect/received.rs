@@ -1,0 +1,147 @@
+//! What a server sends without being asked: requests, announcements, messages, late answers.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use switchboard_wire::{Inbound, Json, Peer, RpcError};
+
+use crate::connect::asked::Asked;
+use crate::connect::call_answers::Whose;
+use crate::connect::changed::Changed;
+use crate::connect::connection::Connection;
+use crate::connect::informing::wanted_level;
+use crate::connect::patience::patiently;
+use crate::connect::{Answering, Asking};
+use crate::events::What;
+
+impl Connection {
+    /// Takes in what the server sends without being asked.
+    pub(super) fn take_in(
+        &self,
+        peer: &Peer,
+        inbound: Inbound,
+        asked: &Asked,
+        changed: &mut Changed,
+    ) {
+        match inbound {
+            Inbound::Notification { method, params } => match method.as_str() {
+                "notifications/tools/list_changed" => changed.mark([true, false, false, false]),
+                "notifications/resources/list_changed" => changed.mark([false, true, true, false]),
+                "notifications/prompts/list_changed" => changed.mark([false, false, false, true]),
+                "notifications/message" => self.pass_on(params.as_ref()),
+                "notifications/resources/updated" => self.pass_on_update(params.as_ref()),
+                "notifications/subscriptions/acknowledged" => {
+                    self.pass_on_agreement(params.as_ref());
+                }
+                "notifications/elicitation/complete" => self.pass_on_completion(params.as_ref()),
+                "notifications/cancelled" => asked.withdraw(params.as_ref()),
+                _ => {}
+            },
+            Inbound::Request { id, method, params } => {
+                let (peer, around) = (peer.clone(), Arc::clone(&self.around));
+                let (server, under_way) = (self.config.id.clone(), peer.tags());
+                let whose = around.call_answers.whose(&under_way);
+                let open = asked.begin(&id);
+                self.around.tasks.spawn(async move {
+                    let open = match open {
+                        Ok(open) => open,
+                        Err(busy) => {
+                            // The connection may have ended meanwhile.
+                            peer.reply(&id, Err(busy)).await.ok();
+                            return;
+                        }
+                    };
+                    let (server, params) = (server.as_ref(), params.as_ref());
+                    // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
+                    let call = if let [only] = under_way.as_slice() { Some(*only) } else { None };
+                    let target = None;
+                    let asking = Asking { server, target, call, method: &method, params };
+                    let answering = match &whose {
+                        Whose::Ours => around.answers.answer(asking),
+                        Whose::Theirs(answers) => answers.answer(asking),
+                        Whose::Unclear => unclear(asking),
+                    };
+                    let answering = patiently(&peer, answering);
+                    // Who takes a question back gets no answer.
+                    let Some(answer) = open.unless_withdrawn(answering).await else { return };
+                    // The connection may have ended while the answer was made.
+                    peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
+                });
+            }
+            Inbound::Late { tag, answer } => {
+                if let Ok(answer) = answer {
+                    // Evidence only: if nobody keeps records, nobody needs it.
+                    self.around.late.try_send((tag, answer)).ok();
+                }
+            }
+        }
+    }
+
+    fn pass_on(&self, params: Option<&Json>) {
+        let server = &self.config.id;
+        let wanted = wanted_level(&self.around.config.load(), server);
+        let Some(said) = self.around.messages.take(server, params, wanted) else { return };
+        self.around.events.tell(|| What::ServerSaid {
+            server: server.to_string(),
+            level: said.level,
+            text: match said.logger {
+                Some(logger) => format!("[{logger}] {}", said.text),
+                None => said.text,
+            },
+        });
+    }
+
+    fn pass_on_update(&self, params: Option<&Json>) {
+        #[derive(Deserialize)]
+        struct Updated {
+            uri: String,
+        }
+        if !self.around.subscriptions.has(&self.config.id) {
+            return;
+        }
+        let Some(Ok(Updated { uri })) = params.map(Json::read) else { return };
+        let server = self.config.id.to_string();
+        self.around.events.tell(|| What::ResourceUpdated { server, uri });
+    }
+
+    /// Which of the wanted resources a modern server agreed to tell of.
+    fn pass_on_agreement(&self, params: Option<&Json>) {
+        #[derive(Deserialize)]
+        struct Acknowledged {
+            notifications: Agreed,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Agreed {
+            #[serde(default)]
+            resource_subscriptions: Vec<String>,
+        }
+        let Some(Ok(Acknowledged { notifications: agreed })) = params.map(Json::read) else {
+            return;
+        };
+        // What is left out is not told as a problem: it may be wanted since the request was made.
+        let wanted = self.around.subscriptions.of(&self.config.id);
+        for uri in agreed.resource_subscriptions.into_iter().filter(|uri| wanted.contains(uri)) {
+            let (server, problem) = (self.config.id.to_string(), None);
+            self.around.events.tell(|| What::ResourceSubscribed { server, uri, problem });
+        }
+    }
+
+    fn pass_on_completion(&self, params: Option<&Json>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Completed {
+            elicitation_id: String,
+        }
+        let Some(Ok(Completed { elicitation_id: id })) = params.map(Json::read) else { return };
+        self.around.answers.completed(self.config.id.as_str(), &id);
+        let server = self.config.id.to_string();
+        self.around.events.tell(|| What::ElicitationComplete { server, id });
+    }
+}
+
+/// Several callers wait for this server, and what it asks could be for any of them.
+fn unclear(asking: Asking<'_>) -> Answering<'_> {
+    let why = format!("nothing tells whose call `{}` is for", asking.method);
+    Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
+}

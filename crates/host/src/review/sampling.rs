@@ -1,0 +1,224 @@
+//! One request of a server to a model: read, counted, shown to the person, asked, told.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use switchboard_wire::RpcError;
+
+use crate::catalog::shown_text;
+use crate::config::SamplingSettings;
+use crate::connect::Asking;
+use crate::review::ask::{Ask, AskKind};
+use crate::review::bad_ask::BadAsk;
+use crate::review::sampler::{
+    ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
+    SampleStop, Sampled, Sampler, ToolUse,
+};
+use crate::review::sampling_budget::{Budget, Granted};
+use crate::review::sampling_request;
+
+/// The protocol's code for a request that the person does not want.
+const REJECTED: i64 = -1;
+/// The most that is shown of one message, in characters.
+const SHOWN: usize = 8_000;
+
+/// What a server would have a model be asked, for the person. All texts are the server's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplingAsk {
+    /// The model that would answer.
+    pub model: String,
+    /// What it would be told first.
+    pub system: String,
+    /// What it would be told: who says it, and what.
+    pub messages: Vec<(SampleRole, String)>,
+    /// The tools that it could ask the server to run.
+    pub tools: Vec<String>,
+    /// The most tokens that the answer may have.
+    pub max_tokens: usize,
+}
+
+/// Asks models for servers, within their budgets.
+pub(super) struct Samplings {
+    sampler: Arc<dyn Sampler>,
+    budget: Budget,
+}
+
+/// A request that may be put to the person and then to the model.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) ask: Ask,
+    request: SampleRequest,
+    granted: Granted,
+}
+
+impl SamplingAsk {
+    /// All that a person decides about.
+    pub(super) fn as_json(&self) -> Value {
+        let role = |role: &SampleRole| match role {
+            SampleRole::User => "user",
+            SampleRole::Assistant => "assistant",
+        };
+        let said = |(by, text): &(SampleRole, String)| json!({"role": role(by), "text": text});
+        json!({
+            "model": self.model,
+            "system": self.system,
+            "messages": self.messages.iter().map(said).collect::<Vec<_>>(),
+            "tools": self.tools,
+            "maxTokens": self.max_tokens,
+        })
+    }
+}
+
+impl Samplings {
+    pub(super) fn new(sampler: Arc<dyn Sampler>) -> Self {
+        Self { sampler, budget: Budget::default() }
+    }
+
+    /// What a server with these settings is told that it can ask for; nothing without a model.
+    pub(super) fn capability(&self, settings: &SamplingSettings) -> Option<Value> {
+        let only = settings.model.clone();
+        let chosen = self.sampler.choose(&ModelWishes { only, ..ModelWishes::default() })?;
+        Some(match chosen.tools {
+            ToolUse::Native => json!({"tools": {}}),
+            ToolUse::None => json!({}),
+        })
+    }
+
+    /// Reads a request and counts it; nobody has been asked yet.
+    pub(super) fn prepare(
+        &self,
+        asking: Asking<'_>,
+        settings: &SamplingSettings,
+    ) -> Result<Prepared, BadAsk> {
+        let wanted = sampling_request::read(asking.params)?;
+        let wishes = ModelWishes { only: settings.model.clone(), ..wanted.wishes };
+        let chosen = self.sampler.choose(&wishes);
+        let chosen = chosen.ok_or_else(|| BadAsk::unsafe_to_answer("there is no model to ask"))?;
+        if !wanted.tools.is_empty() && chosen.tools == ToolUse::None {
+            let why = format!("the model `{}` cannot be given tools", chosen.profile);
+            return Err(BadAsk::malformed(why));
+        }
+        let granted = self
+            .budget
+            .grant(asking.server, asking.call, settings, Instant::now())
+            .map_err(BadAsk::unsafe_to_answer)?;
+        let request = SampleRequest {
+            server: asking.server.to_owned(),
+            profile: chosen.profile.clone(),
+            system: wanted.system,
+            messages: wanted.messages,
+            tools: wanted.tools,
+            tool_choice: wanted.tool_choice,
+            max_tokens: wanted.max_tokens.min(granted.tokens),
+            temperature: wanted.temperature,
+            stop_sequences: wanted.stop_sequences,
+        };
+        let ask = ask_of(asking, &request, &chosen);
+        Ok(Prepared { ask, request, granted })
+    }
+
+    /// Nobody asked the model after all.
+    pub(super) fn give_up(&self, prepared: &Prepared) {
+        self.budget.cost(&prepared.request.server, prepared.granted, 0);
+    }
+
+    /// Asks the model and gives its answer as the protocol spells it.
+    pub(super) async fn run(&self, prepared: &Prepared) -> Result<String, RpcError> {
+        let Prepared { request, granted, .. } = prepared;
+        match self.sampler.sample(request).await {
+            Ok(sampled) => {
+                self.budget.cost(&request.server, *granted, sampled.tokens);
+                Ok(result(sampled).to_string())
+            }
+            Err(why) => {
+                let why = format!("the model has no answer: {}", shown_text(&why, 400));
+                Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
+            }
+        }
+    }
+}
+
+/// What a server is told that asked for more than it gets.
+pub(super) fn rejected(why: &str) -> RpcError {
+    RpcError::new(REJECTED, format!("User rejected sampling request: {why}"))
+}
+
+fn ask_of(asking: Asking<'_>, request: &SampleRequest, chosen: &ChosenModel) -> Ask {
+    let model = match chosen.model.as_str() {
+        "" => chosen.profile.clone(),
+        model if model == chosen.profile => model.to_owned(),
+        model => format!("{} ({model})", chosen.profile),
+    };
+    let messages: Vec<(SampleRole, String)> =
+        request.messages.iter().map(|message| (message.role, words(message))).collect();
+    let newest = messages.last().map(|(_, text)| text.clone()).unwrap_or_default();
+    let kind = SamplingAsk {
+        model,
+        system: cut(&request.system),
+        messages,
+        tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+        max_tokens: request.max_tokens,
+    };
+    Ask {
+        server: asking.server.to_owned(),
+        tool: asking.target.map(str::to_owned),
+        call: asking.call.map(|call| call.to_string()),
+        reference: None,
+        message: newest,
+        kind: AskKind::Sampling(kind),
+    }
+}
+
+fn words(message: &SampleMessage) -> String {
+    let media = |what: &str, media: &SampleMedia| {
+        let kilobytes = media.data.len() * 3 / 4 / 1_024;
+        format!("[{what} {}, {kilobytes} KiB]", media.mime)
+    };
+    let part = |part: &SamplePart| match part {
+        SamplePart::Text(text) => cut(text),
+        SamplePart::Image(image) => media("image", image),
+        SamplePart::Audio(audio) => media("audio", audio),
+        SamplePart::Call { name, input, .. } => cut(&format!("[call of {name}: {input}]")),
+        SamplePart::Result { text, images, .. } => {
+            let images: String = images.iter().map(|image| media("image", image)).collect();
+            cut(&format!("[result: {text}]{images}"))
+        }
+    };
+    message.parts.iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+fn cut(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    let left = text.len() - shown.len();
+    if left > 0 {
+        shown.push_str(&format!("… ({left} more bytes would be sent)"));
+    }
+    shown
+}
+
+fn result(sampled: Sampled) -> Value {
+    let mut content = Vec::new();
+    if !sampled.text.is_empty() || sampled.calls.is_empty() {
+        content.push(json!({"type": "text", "text": sampled.text}));
+    }
+    for (id, name, input) in sampled.calls {
+        content.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+    }
+    // Before 2025-11-25 there is one part and no list.
+    let content = match <[Value; 1]>::try_from(content) {
+        Ok([only]) => only,
+        Err(several) => Value::Array(several),
+    };
+    let stop = match sampled.stop {
+        SampleStop::End => "endTurn",
+        SampleStop::Sequence => "stopSequence",
+        SampleStop::Length => "maxTokens",
+        SampleStop::Calls => "toolUse",
+    };
+    json!({"role": "assistant", "content": content, "model": sampled.model, "stopReason": stop})
+}
+
+#[cfg(test)]
+#[path = "sampling_tests.rs"]
+mod tests;

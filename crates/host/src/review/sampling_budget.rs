@@ -1,0 +1,129 @@
+//! How much each server has asked of models, and whether it may ask more.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::config::SamplingSettings;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Requests that cannot be told to belong to one call count together for so long.
+const SPELL: Duration = Duration::from_secs(60);
+
+/// What all servers have asked within the last hour.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    spent: Mutex<BTreeMap<String, VecDeque<Entry>>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    at: Instant,
+    call: Option<u64>,
+    tokens: usize,
+}
+
+/// A request that was let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Granted {
+    number: u64,
+    /// The most tokens that the answer may have.
+    pub(super) tokens: usize,
+}
+
+impl Budget {
+    /// Lets a request through, or says why not. Until its cost is known, it counts as dear.
+    pub(super) fn grant(
+        &self,
+        server: &str,
+        call: Option<u64>,
+        settings: &SamplingSettings,
+        now: Instant,
+    ) -> Result<Granted, String> {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = spent.entry(server.to_owned()).or_default();
+        let within = |at: Instant, span: Duration| now.saturating_duration_since(at) < span;
+        while entries.front().is_some_and(|oldest| !within(oldest.at, HOUR)) {
+            entries.pop_front();
+        }
+        let belongs =
+            |entry: &&Entry| entry.call == call && (call.is_some() || within(entry.at, SPELL));
+        let most = settings.requests_per_call;
+        if entries.iter().filter(belongs).count() >= most {
+            return Err(format!("it has asked the model {most} times for one call"));
+        }
+        let most = settings.requests_per_hour;
+        if entries.len() >= most {
+            return Err(format!("it has asked the model {most} times within an hour"));
+        }
+        let used: usize = entries.iter().map(|entry| entry.tokens).sum();
+        let left = settings.tokens_per_hour.saturating_sub(used);
+        if left == 0 {
+            let most = settings.tokens_per_hour;
+            return Err(format!("its questions have cost {most} tokens within an hour"));
+        }
+        let tokens = settings.max_tokens.min(left);
+        let number = entries.back().map_or(0, |newest| newest.number + 1);
+        entries.push_back(Entry { number, at: now, call, tokens });
+        Ok(Granted { number, tokens })
+    }
+
+    /// Notes what a request that was let through cost in the end.
+    pub(super) fn cost(&self, server: &str, granted: Granted, tokens: usize) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = spent.get_mut(server).into_iter().flatten();
+        for entry in entries.filter(|entry| entry.number == granted.number) {
+            entry.tokens = tokens;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> SamplingSettings {
+        SamplingSettings {
+            requests_per_call: 2,
+            requests_per_hour: 4,
+            tokens_per_hour: 10_000,
+            max_tokens: 100,
+            ..SamplingSettings::default()
+        }
+    }
+
+    #[test]
+    fn el_05_a_call_a_server_and_an_hour_have_a_limit_each() {
+        let (budget, settings, start) = (Budget::default(), settings(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let ask = |server: &str, call, seconds| {
+            budget.grant(server, call, &settings, at(seconds)).map(|granted| granted.tokens)
+        };
+        let for_one_call = || Err("it has asked the model 2 times for one call".to_owned());
+        let in_an_hour = || Err("it has asked the model 4 times within an hour".to_owned());
+        assert_eq!(ask("a", Some(1), 0), Ok(100));
+        assert_eq!(ask("a", Some(1), 300), Ok(100));
+        assert_eq!(ask("a", Some(1), 600), for_one_call());
+        assert_eq!(ask("a", None, 700), Ok(100));
+        assert_eq!(ask("a", None, 701), Ok(100));
+        assert_eq!(ask("a", None, 702), for_one_call());
+        assert_eq!(ask("a", None, 800), in_an_hour());
+        assert_eq!(ask("a", Some(2), 800), in_an_hour());
+        assert_eq!(ask("b", Some(1), 800), Ok(100), "another server has its own");
+        assert_eq!(ask("a", Some(2), 3_600), Ok(100), "the first one is an hour old");
+    }
+
+    #[test]
+    fn what_is_left_of_the_tokens_limits_the_answer() {
+        let settings = SamplingSettings { tokens_per_hour: 150, ..settings() };
+        let (budget, now) = (Budget::default(), Instant::now());
+        let first = budget.grant("a", Some(1), &settings, now).unwrap();
+        assert_eq!(first.tokens, 100);
+        assert_eq!(budget.grant("a", Some(2), &settings, now).unwrap().tokens, 50);
+        let used_up = "its questions have cost 150 tokens within an hour".to_owned();
+        assert_eq!(budget.grant("a", Some(3), &settings, now), Err(used_up));
+        budget.cost("a", first, 20);
+        assert_eq!(budget.grant("a", Some(3), &settings, now).unwrap().tokens, 80);
+    }
+}

@@ -1,0 +1,247 @@
+//! Reads what a server wants to ask a model: messages, tools and wishes.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_wire::Json;
+
+use crate::catalog::shown_text;
+use crate::review::bad_ask::BadAsk;
+use crate::review::sampler::{
+    ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRole, SampleTool, SampleToolChoice,
+};
+
+/// What a server wants to ask, before anybody has chosen a model.
+#[derive(Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) wishes: ModelWishes,
+    pub(super) system: String,
+    pub(super) messages: Vec<SampleMessage>,
+    pub(super) tools: Vec<SampleTool>,
+    pub(super) tool_choice: SampleToolChoice,
+    pub(super) max_tokens: usize,
+    pub(super) temperature: Option<f64>,
+    pub(super) stop_sequences: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(borrow)]
+    messages: Vec<RawMessage<'a>>,
+    max_tokens: Option<f64>,
+    model_preferences: Option<Preferences>,
+    system_prompt: Option<String>,
+    include_context: Option<String>,
+    temperature: Option<f64>,
+    stop_sequences: Option<Vec<String>>,
+    #[serde(borrow)]
+    tools: Option<Vec<RawTool<'a>>>,
+    tool_choice: Option<Choice>,
+}
+
+#[derive(Deserialize)]
+struct RawMessage<'a> {
+    role: String,
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Preferences {
+    hints: Vec<Hint>,
+    cost_priority: Option<f64>,
+    speed_priority: Option<f64>,
+    intelligence_priority: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Hint {
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawTool<'a> {
+    name: String,
+    description: Option<String>,
+    #[serde(borrow)]
+    input_schema: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    mode: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+    data: Option<String>,
+    mime_type: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    input: Option<Value>,
+    tool_use_id: Option<String>,
+    content: Option<Vec<Self>>,
+    structured_content: Option<Value>,
+    is_error: Option<bool>,
+}
+
+/// Reads the parameters of `sampling/createMessage`.
+pub(super) fn read(params: Option<&Json>) -> Result<Wanted, BadAsk> {
+    let params = params.ok_or_else(|| BadAsk::malformed("the request has no parameters"))?;
+    let params: Params<'_> = params.read().map_err(|error| unreadable(&error))?;
+    // What other servers said is nobody else's, and what this one said it knows itself.
+    if let Some("allServers") = params.include_context.as_deref() {
+        let why = "it wants the context of all servers, which no server gets";
+        return Err(BadAsk::unsafe_to_answer(why));
+    }
+    let messages: Result<Vec<_>, _> = params.messages.iter().map(message).collect();
+    let messages = messages?;
+    if messages.is_empty() {
+        return Err(BadAsk::malformed("the request has no messages"));
+    }
+    check_calls(&messages)?;
+    let tool_choice = match params.tool_choice.and_then(|choice| choice.mode).as_deref() {
+        None | Some("auto") => SampleToolChoice::Auto,
+        Some("required") => SampleToolChoice::Required,
+        Some("none") => SampleToolChoice::None,
+        Some(mode) => {
+            let mode = shown_text(mode, 40);
+            return Err(BadAsk::malformed(format!("the tool choice `{mode}` is not known")));
+        }
+    };
+    let preferences = params.model_preferences.unwrap_or_default();
+    let most = params.max_tokens.filter(|most| *most >= 1.0).unwrap_or(f64::MAX);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that is too large becomes the largest number"
+    )]
+    let max_tokens = most as usize;
+    Ok(Wanted {
+        wishes: ModelWishes {
+            only: None,
+            hints: preferences.hints.into_iter().filter_map(|hint| hint.name).take(20).collect(),
+            cost: preferences.cost_priority,
+            speed: preferences.speed_priority,
+            intelligence: preferences.intelligence_priority,
+        },
+        system: params.system_prompt.unwrap_or_default(),
+        messages,
+        tools: params.tools.unwrap_or_default().into_iter().map(tool).collect(),
+        tool_choice,
+        max_tokens,
+        temperature: params.temperature,
+        stop_sequences: params.stop_sequences.unwrap_or_default(),
+    })
+}
+
+fn unreadable(error: &serde_json::Error) -> BadAsk {
+    BadAsk::malformed(format!("the request cannot be read: {error}"))
+}
+
+fn tool(raw: RawTool<'_>) -> SampleTool {
+    SampleTool {
+        name: raw.name,
+        description: raw.description,
+        input_schema: raw.input_schema.map(|schema| schema.get().to_owned()),
+    }
+}
+
+fn message(raw: &RawMessage<'_>) -> Result<SampleMessage, BadAsk> {
+    let role = match raw.role.as_str() {
+        "user" => SampleRole::User,
+        "assistant" => SampleRole::Assistant,
+        role => {
+            let role = shown_text(role, 40);
+            return Err(BadAsk::malformed(format!("nobody has the role `{role}`")));
+        }
+    };
+    let text = raw.content.get();
+    let blocks: Result<Vec<Block>, _> = if text.starts_with('[') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(text).map(|block| vec![block])
+    };
+    let blocks = blocks.map_err(|error| unreadable(&error))?;
+    let parts: Result<Vec<_>, _> = blocks.into_iter().map(part).collect();
+    Ok(SampleMessage { role, parts: parts? })
+}
+
+fn part(block: Block) -> Result<SamplePart, BadAsk> {
+    let missing = |what: &str| BadAsk::malformed(format!("a part of a message has no `{what}`"));
+    Ok(match block.kind.as_str() {
+        "text" => SamplePart::Text(block.text.ok_or_else(|| missing("text"))?),
+        "image" => SamplePart::Image(media(block).ok_or_else(|| missing("data"))?),
+        "audio" => SamplePart::Audio(media(block).ok_or_else(|| missing("data"))?),
+        "tool_use" => SamplePart::Call {
+            id: block.id.ok_or_else(|| missing("id"))?,
+            name: block.name.ok_or_else(|| missing("name"))?,
+            input: block.input.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        },
+        "tool_result" => result(block)?,
+        kind => {
+            let kind = shown_text(kind, 40);
+            return Err(BadAsk::malformed(format!("content of the type `{kind}` is not known")));
+        }
+    })
+}
+
+fn media(block: Block) -> Option<SampleMedia> {
+    Some(SampleMedia { mime: block.mime_type.unwrap_or_default(), data: block.data? })
+}
+
+fn result(block: Block) -> Result<SamplePart, BadAsk> {
+    let id = block.tool_use_id;
+    let id = id.ok_or_else(|| BadAsk::malformed("a result does not say of which call"))?;
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for inner in block.content.unwrap_or_default() {
+        match inner.kind.as_str() {
+            "text" => texts.extend(inner.text),
+            "image" => images.extend(media(inner)),
+            kind => texts.push(format!("({} was left out)", shown_text(kind, 40))),
+        }
+    }
+    if texts.is_empty()
+        && let Some(structured) = block.structured_content
+    {
+        texts.push(structured.to_string());
+    }
+    let failed = block.is_error.unwrap_or(false);
+    Ok(SamplePart::Result { id, text: texts.join("\n"), images, failed })
+}
+
+/// Every call is answered by the message after it, and by nothing but results.
+fn check_calls(messages: &[SampleMessage]) -> Result<(), BadAsk> {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        let results: Vec<&str> = message.parts.iter().filter_map(result_id).collect();
+        if !results.is_empty() && results.len() < message.parts.len() {
+            return Err(BadAsk::malformed("a message with results has something else as well"));
+        }
+        let is_answered = |id: &&str| results.contains(id);
+        if !open.iter().all(is_answered) {
+            return Err(BadAsk::malformed("a call in the messages has no result"));
+        }
+        if let Some(id) = results.iter().find(|id| !open.contains(id)) {
+            let id = shown_text(id, 40);
+            return Err(BadAsk::malformed(format!("the result of `{id}` belongs to no call")));
+        }
+        open = message.parts.iter().filter_map(call_id).collect();
+    }
+    Ok(())
+}
+
+fn call_id(part: &SamplePart) -> Option<&str> {
+    if let SamplePart::Call { id, .. } = part { Some(id) } else { None }
+}
+
+fn result_id(part: &SamplePart) -> Option<&str> {
+    if let SamplePart::Result { id, .. } = part { Some(id) } else { None }
+}

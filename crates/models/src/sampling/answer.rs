@@ -1,0 +1,69 @@
+//! Puts what a model said into the form that a server gets.
+
+use serde_json::Value;
+use switchboard_host::model::{About, Message, Request, Said, Stop};
+use switchboard_host::prompt::{Definitions, estimate};
+use switchboard_host::review::{SampleStop, Sampled};
+
+/// The answer for the server.
+pub(super) fn sampled(
+    said: Said,
+    about: &About,
+    asked: &Request,
+    definitions: Option<&Definitions>,
+) -> Result<Sampled, String> {
+    if said.stop == Stop::Refused {
+        return Err("the vendor does not want to answer".to_owned());
+    }
+    let mut text = said.text;
+    let stop_text = ended_by(&text, &asked.wishes.stop);
+    if let Some(end) = stop_text {
+        text.truncate(end);
+    }
+    let mut calls = Vec::new();
+    for (number, call) in said.calls.into_iter().enumerate() {
+        let arguments = call.arguments.map_err(|error| format!("its call is wrong: {error}"))?;
+        let arguments: Value = serde_json::from_str(&arguments.text)
+            .map_err(|error| format!("the arguments of its call are wrong: {error}"))?;
+        let (name, arguments) = match definitions {
+            Some(known) => {
+                (known.model_name(&call.name).to_owned(), known.restore(&call.name, arguments))
+            }
+            None => (call.name, arguments),
+        };
+        calls.push((call.id.unwrap_or_else(|| format!("call_{}", number + 1)), name, arguments));
+    }
+    let stop = match said.stop {
+        _ if !calls.is_empty() => SampleStop::Calls,
+        _ if stop_text.is_some() => SampleStop::Sequence,
+        Stop::Length => SampleStop::Length,
+        Stop::End | Stop::Calls | Stop::Refused | Stop::Other(_) => SampleStop::End,
+    };
+    let counted = said.usage.input + said.usage.output;
+    let tokens = match usize::try_from(counted).unwrap_or(usize::MAX) {
+        // A vendor that does not count is not free.
+        0 => estimate(&words(asked)) + estimate(&text),
+        counted => counted,
+    };
+    let model = if about.model.is_empty() { &about.profile } else { &about.model };
+    Ok(Sampled { model: model.clone(), text, calls, stop, tokens })
+}
+
+/// Where a text that ends the answer begins, for vendors that do not look for it themselves.
+fn ended_by(text: &str, stops: &[String]) -> Option<usize> {
+    let stops = stops.iter().filter(|stop| !stop.is_empty());
+    stops.filter_map(|stop| text.find(stop.as_str())).min()
+}
+
+fn words(asked: &Request) -> String {
+    let mut words = asked.system.clone();
+    for message in &asked.messages {
+        match message {
+            Message::User { text, .. } | Message::Assistant { text, .. } => words.push_str(text),
+            Message::Results { results } => {
+                results.iter().for_each(|result| words.push_str(&result.text));
+            }
+        }
+    }
+    words
+}

@@ -1,0 +1,90 @@
+//! Asks the configured models for servers, each opened when it is first needed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_host::Model;
+use switchboard_host::config::{Environment, ModelProfile};
+use switchboard_host::model::Calls;
+use switchboard_host::review::{
+    ChosenModel, ModelWishes, SampleRequest, Sampled, Sampler, Sampling, ToolUse,
+};
+use tokio::sync::mpsc;
+
+use super::answer::sampled;
+use super::choose::choose;
+use super::question::question;
+use crate::defaults;
+use crate::open::open;
+
+/// Asks the configured models for servers.
+pub struct ModelSampler {
+    profiles: BTreeMap<String, ModelProfile>,
+    /// The profile that answers where no wish decides.
+    usual: Option<String>,
+    environment: Environment,
+    open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+}
+
+impl ModelSampler {
+    /// Asks these models; `usual` is a profile or `provider:model`, and answers where no wish of a
+    /// server decides. Without it, the only profile that there is does.
+    #[must_use]
+    pub fn new(
+        profiles: BTreeMap<String, ModelProfile>,
+        usual: Option<&str>,
+        environment: Environment,
+    ) -> Self {
+        let only = || profiles.keys().next().filter(|_| profiles.len() == 1).cloned();
+        let usual = usual.map(str::to_owned).or_else(only);
+        Self { profiles, usual, environment, open: Mutex::default() }
+    }
+
+    fn profile(&self, name: &str) -> Option<ModelProfile> {
+        self.profiles.get(name).cloned().or_else(|| ModelProfile::from_spec(name))
+    }
+
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let mut models = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = models.get(name) {
+            return Ok(Arc::clone(model));
+        }
+        let profile = self.profile(name).ok_or_else(|| format!("there is no model `{name}`"))?;
+        let model = open(&profile, &self.environment).map_err(|error| error.to_string())?;
+        models.insert(name.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+
+    async fn ask(&self, request: &SampleRequest) -> Result<Sampled, String> {
+        let model = self.model(&request.profile)?;
+        let about = model.about();
+        let (question, definitions) = question(request, about)?;
+        // Nobody listens while it comes: the server gets the whole.
+        let (heard, nobody) = mpsc::channel(1);
+        drop(nobody);
+        let said = model.answer(&question, &heard).await.map_err(|error| error.to_string())?;
+        sampled(said, about, &question, definitions.as_ref())
+    }
+}
+
+impl Sampler for ModelSampler {
+    fn choose(&self, wishes: &ModelWishes) -> Option<ChosenModel> {
+        let name = choose(&self.profiles, self.usual.as_deref(), wishes)?;
+        let about = defaults::about(&self.profile(&name)?);
+        let tools = match about.calls {
+            Calls::Native(_) => ToolUse::Native,
+            Calls::Text(_) => ToolUse::None,
+        };
+        Some(ChosenModel { profile: name, model: about.model, tools })
+    }
+
+    fn sample<'a>(&'a self, request: &'a SampleRequest) -> Sampling<'a> {
+        Box::pin(self.ask(request))
+    }
+}
+
+impl std::fmt::Debug for ModelSampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelSampler").field("usual", &self.usual).finish_non_exhaustive()
+    }
+}

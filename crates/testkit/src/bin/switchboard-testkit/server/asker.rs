@@ -1,0 +1,152 @@
+//! A server that asks and says much: of a model, for folders, to be forgotten, to whoever listens.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::Exchange;
+use super::content;
+use super::speech::Speech;
+use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+
+pub(crate) fn definitions() -> Vec<Value> {
+    let tool = |name: &str, description: &str, properties: Value| {
+        json!({
+            "name": name,
+            "description": description,
+            "inputSchema": {"type": "object", "properties": properties},
+        })
+    };
+    let request = json!({"request": {"type": "object"}, "times": {"type": "integer"}});
+    vec![
+        tool("sample", "Asks a model, as often as wanted, and answers with all replies.", request),
+        tool("folders", "Asks for the roots and answers with them.", json!({})),
+        tool("withdraw", "Asks a person and takes the question back.", json!({})),
+        tool(
+            "many",
+            "Asks so many questions at once and counts those refused.",
+            json!({"count": {"type": "integer"}}),
+        ),
+        tool("ping", "Pings the client and answers with its reply.", json!({})),
+        tool(
+            "say",
+            "Says something to whoever listens.",
+            json!({"level": {"type": "string"}, "text": {"type": "string"},
+                "times": {"type": "integer"}}),
+        ),
+        tool("touch", "Says that a resource has changed.", json!({"uri": {"type": "string"}})),
+        tool("complete", "Says that an address was visited.", json!({"id": {"type": "string"}})),
+    ]
+}
+
+pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+    let arguments = incoming.arguments();
+    let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+    Answer::Result(match incoming.text("name").unwrap_or_default() {
+        "sample" if *spoken == Speech::Modern => sample_in_rounds(incoming),
+        "sample" => sample(exchange, arguments).await,
+        "folders" => content::text(asked(exchange, "roots/list", &json!({})).await.to_string()),
+        "ping" => content::text(asked(exchange, "ping", &json!({})).await.to_string()),
+        "withdraw" => withdraw(exchange).await,
+        "many" => many(exchange, arguments["count"].as_u64().unwrap_or(1)).await,
+        "say" => {
+            let said = json!({"level": text("level"), "logger": "asker", "data": text("text")});
+            for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
+                notice(exchange, "notifications/message", &said).await;
+            }
+            content::text("said")
+        }
+        "touch" => {
+            let uri = text("uri");
+            exchange.server.touch(&uri);
+            if exchange.conversation.is_subscribed(&uri) {
+                let updated = json!({ "uri": uri });
+                notice(exchange, "notifications/resources/updated", &updated).await;
+            }
+            content::text("touched")
+        }
+        "complete" => {
+            let done = json!({"elicitationId": text("id")});
+            notice(exchange, "notifications/elicitation/complete", &done).await;
+            content::text("told")
+        }
+        other => return Answer::refuse(INVALID_PARAMS, format!("unknown tool `{other}`")),
+    })
+}
+
+async fn notice(exchange: &Exchange, method: &str, params: &Value) {
+    exchange.outlet.notice(message::notice(method, params)).await;
+}
+
+/// The result of what the client was asked, or its error.
+async fn asked(exchange: &Exchange, method: &str, params: &Value) -> Value {
+    let mut reply = exchange.conversation.ask(&exchange.outlet, method, params).await;
+    let result = reply["result"].take();
+    if result.is_null() { reply["error"].take() } else { result }
+}
+
+async fn sample(exchange: &Exchange, arguments: &Value) -> Value {
+    let mut replies = Vec::new();
+    for _ in 0..arguments["times"].as_u64().unwrap_or(1) {
+        replies.push(asked(exchange, "sampling/createMessage", &arguments["request"]).await);
+    }
+    content::text(json!(replies).to_string())
+}
+
+/// One reply in each round, all of them kept in the state.
+fn sample_in_rounds(incoming: &Incoming) -> Value {
+    let arguments = incoming.arguments();
+    let state = incoming.text("requestState").unwrap_or("[]");
+    let mut replies: Vec<Value> = serde_json::from_str(state).unwrap_or_default();
+    if let Some(reply) = incoming.params.pointer("/inputResponses/sample") {
+        replies.push(reply.clone());
+    }
+    let wanted = usize::try_from(arguments["times"].as_u64().unwrap_or(1)).unwrap_or(1);
+    if replies.len() >= wanted {
+        return content::text(json!(replies).to_string());
+    }
+    let params = &arguments["request"];
+    json!({
+        "resultType": "input_required",
+        "inputRequests": {"sample": {"method": "sampling/createMessage", "params": params}},
+        "requestState": json!(replies).to_string(),
+    })
+}
+
+fn form(message: &str) -> Value {
+    let schema = json!({"type": "object", "properties": {"answer": {"type": "string"}}});
+    json!({"message": message, "requestedSchema": schema})
+}
+
+/// Asks a person and takes the question back as soon as the client has had time to put it.
+async fn withdraw(exchange: &Exchange) -> Value {
+    let id = json!("to-be-withdrawn");
+    let question = message::question(&id, "elicitation/create", &form("Still there?"));
+    exchange.outlet.notice(question).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let cancelled = json!({"requestId": id, "reason": "no longer needed"});
+    notice(exchange, "notifications/cancelled", &cancelled).await;
+    // Long enough for a reply to arrive, if the client were to send one.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    content::text("withdrawn")
+}
+
+/// Asks everything at once, and counts the refusals that come within a second.
+async fn many(exchange: &Exchange, count: u64) -> Value {
+    let mut open = JoinSet::new();
+    for number in 0..count {
+        let exchange = exchange.clone();
+        let question = form(&format!("Number {number}?"));
+        open.spawn(async move { asked(&exchange, "elicitation/create", &question).await });
+    }
+    let mut refused = 0;
+    let counting = async {
+        while let Some(reply) = open.join_next().await {
+            refused += u64::from(reply.is_ok_and(|reply| reply.get("code").is_some()));
+        }
+    };
+    // Those that are not refused wait for a person, who never answers.
+    let _ = tokio::time::timeout(Duration::from_secs(1), counting).await;
+    content::text(format!("{refused} refused"))
+}
