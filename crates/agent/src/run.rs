@@ -71,6 +71,7 @@ impl Runner {
                     WantedKind::Resource => ProposedCall::resource(server, target),
                 };
                 let ended = match self.begun_before().await {
+                    Before::Begun(full) if goes_on(&full) => self.take_up(&full, *wanted).await,
                     Before::Begun(full) => self.of_full(&full, *wanted).await,
                     Before::CannotTell(why) => {
                         let outcome = Outcome::unknown("interrupted", why);
@@ -115,32 +116,58 @@ impl Runner {
         }
     }
 
-    async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
-        let (progress, mut reports) = mpsc::channel(64);
-        let attention = Attention {
+    /// Waits for a call that its server goes on with since another process made it.
+    async fn take_up(&self, full: &Full, wanted: WantedKind) -> Ended {
+        let (host, id) = (&self.parts.host, full.summary.id);
+        if self.given_up {
+            self.stop.cancel();
+        }
+        let attention = |progress| Attention {
             cancel: self.stop.clone(),
             progress: Some(progress),
             ..Attention::default()
         };
+        let waiting =
+            self.listening(async |progress| host.finish_task(id, &attention(progress)).await);
+        let mut record = waiting.await;
+        if self.stop.is_cancelled() && record.as_ref().is_ok_and(|it| it.outcome.is_running()) {
+            record = host.cancel_task(id).await;
+        }
+        match record {
+            Ok(record) => self.of_record(&record, wanted).await,
+            Err(error) => {
+                self.of_outcome(&Outcome::unknown("task_away", error.to_string()), wanted).await
+            }
+        }
+    }
+
+    /// Does something with reports of progress passed on.
+    async fn listening<T>(&self, work: impl AsyncFnOnce(mpsc::Sender<Json>) -> T) -> T {
+        let (progress, mut reports) = mpsc::channel(64);
+        let listening = async {
+            while let Some(report) = reports.recv().await {
+                self.report(&report).await;
+            }
+        };
+        // The listening ends with the work, which drops the sender.
+        let (done, ()) = tokio::join!(work(progress), listening);
+        done
+    }
+
+    async fn call(&self, proposed: ProposedCall, wanted: WantedKind) -> Ended {
         let caller = Caller {
             face: self.parts.face,
             origin: Origin::Model,
             name: self.parts.model.about().profile.clone(),
             reference: Some(self.reference()),
         };
-        let calling = async {
-            let host = &self.parts.host;
-            let record = host.call_with(&self.offer.lease, proposed, &caller, &attention).await;
-            // Ends the listening below.
-            drop(attention);
-            record
-        };
-        let listening = async {
-            while let Some(report) = reports.recv().await {
-                self.report(&report).await;
-            }
-        };
-        let (record, ()) = tokio::join!(calling, listening);
+        let host = &self.parts.host;
+        let calling = self.listening(async |progress| {
+            let cancel = self.stop.clone();
+            let attention = Attention { cancel, progress: Some(progress), ..Attention::default() };
+            host.call_with(&self.offer.lease, proposed, &caller, &attention).await
+        });
+        let record = calling.await;
         self.of_record(&record, wanted).await
     }
 
@@ -226,6 +253,11 @@ impl Runner {
         // A face that has gone needs to hear nothing; everything is kept all the same.
         self.events.send(event).await.ok();
     }
+}
+
+/// Whether the server of a call goes on with it as a task.
+fn goes_on(full: &Full) -> bool {
+    full.summary.outcome.is_none() && full.summary.task.is_some()
 }
 
 /// Whether the process that made the call died before anything was sent.

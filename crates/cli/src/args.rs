@@ -10,6 +10,7 @@ use crate::args_login::{Login, Logout};
 use crate::args_offers::{Complete, WatchResource};
 use crate::args_review::{Review, WaitForReview};
 use crate::args_serve::Serve;
+use crate::args_tasks::Tasks;
 
 /// The place where AI agents and MCP servers meet.
 #[derive(Debug, Parser)]
@@ -90,6 +91,9 @@ pub(crate) enum Command {
     /// List and answer what waits for a person, from any terminal
     #[command(visible_alias = "reviews")]
     Review(Review),
+    /// List, wait for and give up calls that servers go on with by themselves
+    #[command(visible_alias = "task")]
+    Tasks(Tasks),
     /// Say what is wrong and how to put it right
     Doctor(Doctor),
     /// Print completions for a shell
@@ -302,6 +306,12 @@ pub(crate) struct Call {
     /// Write images, audio and files of the result into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
+    /// Have the server go on with it by itself, where it leaves that to us
+    #[arg(long)]
+    pub(crate) task: bool,
+    /// The same, and do not wait: `switchboard tasks wait` does that later
+    #[arg(long)]
+    pub(crate) detach: bool,
 }
 
 #[derive(Debug, Args)]

@@ -86,6 +86,7 @@ impl Gateway {
             cancel: asked.cancel.clone(),
             progress: reports,
             answers: relay.map(|relay| Arc::new(relay) as _),
+            ..Attention::default()
         };
         let (host, lease) = (self.host().clone(), listing.lease.clone());
         let (client, target) = (Arc::clone(&asked.client), proposed.target.clone());

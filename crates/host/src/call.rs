@@ -14,13 +14,16 @@ use crate::caller::Caller;
 use crate::catalog::{Lease, ResolveError, ResolvedCall};
 use crate::connect::Answers;
 use crate::events::What;
-use crate::execute::{self, Announce, Reach};
+use crate::execute::{
+    self, Announce, Reach, TaskHandle, TaskNotes, TaskPlace, TaskState, TaskWish,
+};
 use crate::host::Host;
 use crate::outcome::{Outcome, OutcomeKind};
 use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
 use crate::proposed::{ProposedCall, Target, TargetKind};
-use crate::record::{Intent, NewCall, OpenCall, Record, VerdictWord};
+use crate::record::{CallId, Intent, NewCall, OpenCall, Record, VerdictWord};
 use crate::review::{CallSeen, Unanswered, put_question};
+use crate::running::RunningTask;
 
 /// So often a person may put arguments in place before the call is given up.
 const MOST_EDITS: usize = 10;
@@ -34,6 +37,8 @@ pub struct Attention {
     pub progress: Option<mpsc::Sender<Json>>,
     /// Answers what a server asks in the middle of this call, in place of the host's own.
     pub answers: Option<Arc<dyn Answers>>,
+    /// What to do where a server goes on with the call by itself.
+    pub wish: TaskWish,
 }
 
 impl Host {
@@ -60,19 +65,38 @@ impl Host {
         let _asked = self.waiting().askers().begin(number, caller.reference.as_deref());
         let target = proposed.target.clone();
         let edited = OnceLock::new();
-        let passage =
-            Passage { host: self, lease, caller, open: &open, attention, edited: &edited };
+        let task = OnceLock::new();
+        let passage = Passage {
+            host: self,
+            lease,
+            caller,
+            open: &open,
+            attention,
+            edited: &edited,
+            task: &task,
+        };
         let outcome = tokio::select! {
             biased;
             outcome = passage.with_fallback(proposed) => outcome,
-            () = attention.cancel.cancelled() => {
-                Outcome::cancelled("by_caller", format!("the call of `{target}` was given up"))
-            }
+            () = attention.cancel.cancelled() => self.given_up(&target, task.get()).await,
         };
-        let mut record = open.close(outcome).await;
+        let mut record = self.settle(open, outcome).await;
         record.edited = edited.into_inner();
         self.tell_finished(&target, &record);
         record
+    }
+
+    pub(crate) fn reach<'a>(&'a self, id: CallId, attention: &'a Attention) -> Reach<'a> {
+        Reach {
+            fleet: self.fleet(),
+            answers: attention.answers.as_ref().unwrap_or(self.answers()),
+            progress: attention.progress.clone(),
+            tag: id.get().cast_unsigned(),
+            start_limit: self.start_limit(),
+            result_limit_bytes: self.config().load().settings.result_limit_bytes,
+            events: self.events(),
+            wish: attention.wish,
+        }
     }
 
     fn tell_started(&self, call: &ResolvedCall, open: &OpenCall) {
@@ -84,7 +108,7 @@ impl Host {
         });
     }
 
-    fn tell_finished(&self, target: &Target, record: &Record) {
+    pub(crate) fn tell_finished(&self, target: &Target, record: &Record) {
         self.events().tell(|| What::CallFinished {
             call: record.id.map(|id| id.to_string()).unwrap_or_default(),
             server: target.server.clone(),
@@ -105,6 +129,8 @@ struct Passage<'a> {
     attention: &'a Attention,
     /// The arguments that a person put in place of the proposed ones.
     edited: &'a OnceLock<Bytes>,
+    /// The task that the call has become.
+    task: &'a OnceLock<RunningTask>,
 }
 
 impl Passage<'_> {
@@ -137,22 +163,15 @@ impl Passage<'_> {
             Err(outcome) => return outcome,
         };
         host.tell_started(permitted.call(), open);
-        let reach = Reach {
-            fleet: host.fleet(),
-            answers: attention.answers.as_ref().unwrap_or(host.answers()),
-            progress: attention.progress.clone(),
-            tag: open.id().get().cast_unsigned(),
-            start_limit: host.start_limit(),
-            result_limit_bytes: host.config().load().settings.result_limit_bytes,
-        };
+        let reach = host.reach(open.id(), attention);
         let arguments = permitted.call().arguments().bytes();
         if arguments != written.bytes() {
             self.edited.get_or_init(|| arguments.clone());
         }
         // For the stand-in as well: its arguments are no longer those that were proposed.
         let edited = self.edited.get().cloned();
-        let server = &permitted.call().target().server;
-        let intended = Intended { open, server, fallback, edited };
+        let target = permitted.call().target();
+        let intended = Intended { open, target, fallback, edited, task: self.task };
         let outcome = execute::run(&permitted, &reach, &intended).await;
         lease.check_output(permitted.call(), outcome)
     }
@@ -236,17 +255,35 @@ impl Passage<'_> {
 /// Puts the intent of every attempt into the record before it leaves.
 struct Intended<'a> {
     open: &'a OpenCall,
-    server: &'a str,
+    target: &'a Target,
     fallback: Option<Arc<str>>,
     edited: Option<Bytes>,
+    task: &'a OnceLock<RunningTask>,
+}
+
+impl TaskNotes for Intended<'_> {
+    async fn task_says(&self, task: &TaskHandle, state: &TaskState) {
+        if let Some(running) = self.task.get() {
+            running.note(self.open, task, state).await;
+        }
+    }
 }
 
 impl Announce for Intended<'_> {
     async fn announce(&self, instance: usize, attempt: u32) -> Result<(), Outcome> {
-        let instance = Some(format!("{}#{instance}", self.server).into());
+        let instance = Some(format!("{}#{instance}", self.target.server).into());
         let fallback = self.fallback.clone();
         let intent = Intent { instance, attempt, arguments: self.edited.clone(), fallback };
         self.open.intent(intent).await.map_err(|error| error.outcome())
+    }
+
+    async fn became_task(&self, place: &TaskPlace, task: &TaskHandle, state: &TaskState) {
+        let running = self.task.get_or_init(|| RunningTask {
+            target: self.target.name.clone(),
+            place: place.clone(),
+            task: task.clone(),
+        });
+        running.note(self.open, task, state).await;
     }
 }
 

@@ -63,6 +63,13 @@ pub enum What {
         /// Why it does not, if it does not.
         problem: Option<String>,
     },
+    /// A server tells by itself that a task is not as it was.
+    TaskChanged {
+        /// Which server.
+        server: String,
+        /// The server's name for the task.
+        task: String,
+    },
     /// What a server asked a person to do at an address is done, it says.
     ElicitationComplete {
         /// Which server.

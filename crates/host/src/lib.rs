@@ -48,6 +48,7 @@ pub mod review;
 pub mod call;
 pub mod host;
 pub mod model;
+pub mod running;
 
 pub use call::Attention;
 pub use caller::{Caller, Face, Origin};

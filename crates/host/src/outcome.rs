@@ -154,6 +154,19 @@ impl FromStr for OutcomeKind {
 }
 
 impl Outcome {
+    /// The reason of a call that goes on as a task while nobody waits.
+    pub const TASK_RUNNING: &'static str = "task_running";
+    /// The reason of a call whose task cannot be asked about now.
+    pub const TASK_AWAY: &'static str = "task_away";
+
+    /// Whether the call is not over: its task may still be waited for.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        let reason = self.reason.as_deref();
+        self.kind == OutcomeKind::Unknown
+            && matches!(reason, Some(Self::TASK_RUNNING | Self::TASK_AWAY))
+    }
+
     /// An outcome that is only its word; the `with_` methods add the rest.
     #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {

@@ -20,6 +20,8 @@ pub struct Introduction {
     pub version: String,
     /// What we can do for a server: the text of a JSON object.
     pub capabilities: String,
+    /// Extensions of the modern revision that we know.
+    pub extensions: &'static [&'static str],
 }
 
 /// What both sides agreed on.
@@ -153,6 +155,19 @@ pub fn speak_modern(peer: &Peer, us: &Introduction) {
 }
 
 impl Introduction {
+    /// The capabilities with the extensions among them.
+    fn with_extensions(&self) -> String {
+        if self.extensions.is_empty() {
+            return self.capabilities.clone();
+        }
+        let named: Vec<String> =
+            self.extensions.iter().map(|name| format!(r#""{name}":{{}}"#)).collect();
+        let extensions = format!(r#""extensions":{{{}}}"#, named.join(","));
+        let rest = self.capabilities.trim().strip_prefix('{').unwrap_or("}").trim_start();
+        let comma = if rest.starts_with('}') { "" } else { "," };
+        format!("{{{extensions}{comma}{rest}")
+    }
+
     fn as_json(&self) -> String {
         let name = serde_json::Value::from(self.name.as_str());
         let version = serde_json::Value::from(self.version.as_str());
@@ -166,7 +181,7 @@ fn modern_stance(us: &Introduction) -> Stance {
     let meta = format!(
         r#""{key}/protocolVersion":"{revision}","{key}/clientInfo":{},"{key}/clientCapabilities":{}"#,
         us.as_json(),
-        us.capabilities
+        us.with_extensions()
     );
     Stance { revision, meta }
 }
@@ -179,5 +194,33 @@ fn agreement(revision: Revision, welcome: &Welcome<'_>) -> Agreement {
         capabilities: welcome.capabilities.map_or_else(empty, Json::from),
         server: server.map_or_else(empty, Json::from),
         instructions: welcome.instructions.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Introduction;
+
+    #[test]
+    fn extensions_stand_among_the_capabilities() {
+        let extensions: &'static [&'static str] = &["io.example/a", "io.example/b"];
+        for (capabilities, extensions, expected) in [
+            ("{}", &[][..], "{}"),
+            (r#"{"roots":{}}"#, &[][..], r#"{"roots":{}}"#),
+            ("{}", extensions, r#"{"extensions":{"io.example/a":{},"io.example/b":{}}}"#),
+            (
+                r#"{"roots":{}}"#,
+                extensions,
+                r#"{"extensions":{"io.example/a":{},"io.example/b":{}},"roots":{}}"#,
+            ),
+        ] {
+            let us = Introduction {
+                name: String::new(),
+                version: String::new(),
+                capabilities: capabilities.to_owned(),
+                extensions,
+            };
+            assert_eq!(us.with_extensions(), expected);
+        }
     }
 }

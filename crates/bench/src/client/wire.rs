@@ -50,6 +50,7 @@ impl Wire {
             name: "bench".to_owned(),
             version: "1".to_owned(),
             capabilities: "{}".to_owned(),
+            extensions: &[],
         };
         handshake::initialize(&peer, &us, PATIENCE).await?;
         Ok(Self { peer, params: params.into(), _server: server })

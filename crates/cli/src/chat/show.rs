@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::ui::markdown::Markdown;
 use crate::ui::printer::{Printer, talk};
+use crate::ui::progress::how_far;
 
 /// So many lines are shown of a result.
 const LINES_OF_RESULT: usize = 4;
@@ -149,12 +150,7 @@ impl Show {
 
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(spinner) = &self.spinner else { return };
-        let share = match total {
-            Some(total) if total > 0.0 => format!("{:.0} %", 100.0 * progress / total),
-            _ => format!("{progress}"),
-        };
-        let message = message.map(|text| format!(" {}", escape_line(text))).unwrap_or_default();
-        spinner.set_message(format!("{share}{message}"));
+        spinner.set_message(how_far(progress, total, message));
     }
 
     fn ended(&mut self, event: &Event) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use switchboard_host::config::Config;
+use switchboard_host::execute::TaskWish;
 use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId};
 use switchboard_wire::Json;
 
@@ -14,6 +15,10 @@ use crate::ui::progress;
 
 /// Calls one tool; gives the exit code of its outcome.
 pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> {
+    if call.detach && context.shared.no_record {
+        return Err(CliError::usage("a call that is not recorded cannot be waited for later")
+            .with_hint("leave out `--detach` or `--no-record`"));
+    }
     let config = context.config()?;
     let id = context.known(&config, &call.server)?;
     let given = call.json_args.as_deref().map(from_json).transpose()?;
@@ -27,7 +32,8 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     let outcome = match arguments {
         Ok(arguments) => {
             let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
-            run(context, &host, proposed, caller(&call), call.save.as_deref()).await
+            let how = How { caller: caller(&call), wish: wish(&call), save: call.save.as_deref() };
+            run(context, &host, proposed, how).await
         }
         Err(error) => Err(error),
     };
@@ -35,14 +41,28 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     outcome
 }
 
+/// How a call is made, and where its files go.
+pub(crate) struct How<'a> {
+    pub(crate) caller: Caller,
+    pub(crate) wish: TaskWish,
+    pub(crate) save: Option<&'a std::path::Path>,
+}
+
+impl How<'_> {
+    /// As a person makes it.
+    pub(crate) fn person() -> Self {
+        Self { caller: Caller::person(), wish: TaskWish::AsConfigured, save: None }
+    }
+}
+
 /// Runs a call with progress shown and Ctrl-C passed on.
 pub(crate) async fn run(
     context: &Context,
     host: &Host,
     proposed: ProposedCall,
-    caller: Caller,
-    save: Option<&std::path::Path>,
+    how: How<'_>,
 ) -> Result<u8, CliError> {
+    let How { caller, wish, save } = how;
     let target = proposed.target.clone();
     let (progress, bar) = progress::show(&context.printer, &format!("calling {target}"));
     // The question needs the terminal for itself.
@@ -52,11 +72,23 @@ pub(crate) async fn run(
     let attention = Attention {
         cancel: context.interrupts.token().clone(),
         progress: Some(progress),
+        wish,
         ..Attention::default()
     };
     let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
     bar.finish_and_clear();
+    if wish == TaskWish::Detach && record.outcome.is_running() {
+        return outcome::show_left(context, &target, &record);
+    }
     outcome::show(context, &target, &record, save)
+}
+
+const fn wish(call: &Call) -> TaskWish {
+    match (call.detach, call.task) {
+        (true, _) => TaskWish::Detach,
+        (false, true) => TaskWish::Task,
+        (false, false) => TaskWish::AsConfigured,
+    }
 }
 
 fn caller(call: &Call) -> Caller {

@@ -89,12 +89,21 @@ fn row(call: &Summary) -> [String; 7] {
         call.created_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         call.server.clone(),
         call.target.clone(),
-        call.outcome.map_or("under way", OutcomeKind::as_str).to_owned(),
+        state(call).to_owned(),
         call.duration
             .map(|taken| format!("{:.1}", taken.as_secs_f64() * 1_000.0))
             .unwrap_or_default(),
         format!("{}/{}", call.face, call.caller),
     ]
+}
+
+/// How it ended, or what it does instead.
+fn state(call: &Summary) -> &'static str {
+    match (call.outcome, &call.task) {
+        (Some(outcome), _) => outcome.as_str(),
+        (None, Some(_)) => "running",
+        (None, None) => "under way",
+    }
 }
 
 fn as_json(call: &Summary) -> Value {
@@ -112,6 +121,7 @@ fn as_json(call: &Summary) -> Value {
         "reason": call.reason,
         "milliseconds": call.duration.map(milliseconds),
         "result_bytes": call.result_bytes,
+        "task": call.task,
     })
 }
 

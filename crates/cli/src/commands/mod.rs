@@ -21,6 +21,7 @@ mod run;
 mod serve;
 pub(crate) mod servers;
 mod sessions;
+mod tasks;
 pub(crate) mod tools;
 mod watch_resource;
 

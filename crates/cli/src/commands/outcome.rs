@@ -77,6 +77,23 @@ pub(crate) fn show(
     Ok(code)
 }
 
+/// Shows a call that the server goes on with, as its caller wanted.
+pub(crate) fn show_left(
+    context: &Context,
+    target: &Target,
+    record: &Record,
+) -> Result<u8, CliError> {
+    if context.printer.json {
+        show(context, target, record, None)?;
+        return Ok(exit_code::OK);
+    }
+    context.printer.data(&record.id.map(|id| id.to_string()).unwrap_or_default())?;
+    for words in [&record.outcome.message, &record.outcome.hint].into_iter().flatten() {
+        context.printer.say(&escape(words));
+    }
+    Ok(exit_code::OK)
+}
+
 /// A duration in milliseconds, to the microsecond.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0

@@ -1,8 +1,8 @@
 //! Lists and fetches prompts.
 
 use serde_json::{Value, json};
+use switchboard_host::ProposedCall;
 use switchboard_host::connect::definition;
-use switchboard_host::{Caller, ProposedCall};
 
 use crate::args::OfServer;
 use crate::commands::{call, tools};
@@ -51,7 +51,7 @@ pub(crate) async fn get(
     let arguments = call::texts(words)?;
     let host = tools::start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     let proposed = ProposedCall::prompt(server, prompt, arguments);
-    let code = call::run(context, &host, proposed, Caller::person(), None).await;
+    let code = call::run(context, &host, proposed, call::How::person()).await;
     host.stop().await;
     code
 }

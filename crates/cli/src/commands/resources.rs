@@ -52,7 +52,7 @@ pub(crate) async fn read(
     let host = tools::start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     let proposed = ProposedCall::resource(server, uri);
     let code = match output {
-        None => call::run(context, &host, proposed, Caller::person(), None).await,
+        None => call::run(context, &host, proposed, call::How::person()).await,
         Some(file) => {
             let target = proposed.target.clone();
             let attention =

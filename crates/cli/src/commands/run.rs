@@ -4,10 +4,11 @@ use crate::args::{
     CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ServersCommand, ToolsCommand,
 };
 use crate::args_chat::{ModelsCommand, SessionsCommand};
+use crate::args_tasks::TasksCommand;
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
     call, calls, complete, doctor, edit, index, login, logout, logs, manual, models, prompt,
-    prompts, resources, review, serve, servers, sessions, tools, watch_resource,
+    prompts, resources, review, serve, servers, sessions, tasks, tools, watch_resource,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -68,6 +69,10 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             Some(CallsCommand::Show { id }) => calls::show(context, &id).await,
         },
         Command::Review(review) => review::review(context, review).await,
+        Command::Tasks(tasks) => {
+            let list = TasksCommand::List(tasks.list);
+            tasks::tasks(context, tasks.command.unwrap_or(list)).await
+        }
         Command::Doctor(doctor) => doctor::doctor(context, doctor.server.as_deref()).await,
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::page(context),

@@ -80,7 +80,7 @@ async fn show_content(
     let proposed = ProposedCall::resource(server, uri);
     if !context.printer.json {
         // A resource that cannot be read this time may be readable the next.
-        return call::run(context, host, proposed, Caller::person(), None).await.map(|_| ());
+        return call::run(context, host, proposed, call::How::person()).await.map(|_| ());
     }
     let record = host.call(&host.lease(), proposed, &Caller::person()).await;
     let result = record.outcome.result.as_ref();

@@ -58,6 +58,22 @@ fn draw(bar: &ProgressBar, report: &Json) {
     }
 }
 
+/// How far something is, in one line: a bar where the whole is known, what is said of it, or a
+/// number.
+pub(crate) fn how_far(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+    let message = message.map(|text| escape_line(text).into_owned());
+    match (total.filter(|total| *total > 0.0), message) {
+        (Some(total), message) => {
+            let share = thousandths(progress / total);
+            let full = usize::try_from(share / 50).unwrap_or(0);
+            let bar = format!("[{:<20}] {} %", "#".repeat(full), share / 10);
+            message.map_or_else(|| bar.clone(), |message| format!("{bar} {message}"))
+        }
+        (None, Some(message)) => message,
+        (None, None) => progress.to_string(),
+    }
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -65,4 +81,24 @@ fn draw(bar: &ProgressBar, report: &Json) {
 )]
 fn thousandths(fraction: f64) -> u64 {
     (fraction * 1_000.0).clamp(0.0, 1_000.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::how_far;
+
+    #[test]
+    fn a_known_whole_is_a_bar_and_words_stand_alone_without_it() {
+        for (progress, total, message, expected) in [
+            (1.0, Some(2.0), None, "[##########          ] 50 %"),
+            (2.0, Some(2.0), Some("all"), "[####################] 100 % all"),
+            (9.0, Some(2.0), None, "[####################] 100 %"),
+            (-1.0, Some(2.0), None, "[                    ] 0 %"),
+            (3.0, Some(0.0), None, "3"),
+            (3.0, None, Some("Gathering\u{1b}[2J"), "Gathering\\e[2J"),
+            (3.5, None, None, "3.5"),
+        ] {
+            assert_eq!(how_far(progress, total, message), expected);
+        }
+    }
 }

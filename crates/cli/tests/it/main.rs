@@ -56,6 +56,7 @@ mod sessions;
 mod sqlite;
 mod switchboard;
 mod talking;
+mod tasks;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod testenv;

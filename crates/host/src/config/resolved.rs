@@ -217,6 +217,8 @@ pub struct ToolSettings {
     pub read_only: bool,
     /// Calling it twice is the same as calling it once, so that it may be tried again.
     pub idempotent: bool,
+    /// It runs as a task where the server leaves that to us.
+    pub task: bool,
 }
 
 /// Where an entry is written.

@@ -41,7 +41,7 @@ pub(super) const KEYS: &[&str] = &[
     "logLevel",
 ];
 
-const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent"];
+const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
 
 /// One server as its entry says, and the file with variables that it refers to. Whether a
 /// project's entry is approved is not known here: it is not.
@@ -175,6 +175,7 @@ fn tools(
                 "fallback" => settings.fallback = Some(fallback(reader, node, key)?),
                 "readOnly" => settings.read_only = reader.flag(node, key)?,
                 "idempotent" => settings.idempotent = reader.flag(node, key)?,
+                "task" => settings.task = reader.flag(node, key)?,
                 _ => {}
             }
         }

@@ -85,6 +85,20 @@ pub struct Facts {
     pub has_output_schema: bool,
     /// Some arguments are mirrored in HTTP headers.
     pub has_mirrored_arguments: bool,
+    /// Whether the server goes on with it by itself if asked to.
+    pub task_support: TaskSupport,
+}
+
+/// Whether a tool runs as a task: 2025-11-25 lets the tool say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskSupport {
+    /// Never.
+    #[default]
+    Forbidden,
+    /// If the caller asks for it.
+    Optional,
+    /// Always.
+    Required,
 }
 
 /// The parts of a definition that we look at.
@@ -147,8 +161,27 @@ impl Tool {
             Facts {
                 has_output_schema: definition.output_schema.is_some(),
                 has_mirrored_arguments: schema.contains("x-mcp-header"),
+                task_support: task_support(self.item.raw.get()),
             }
         })
+    }
+}
+
+fn task_support(definition: &str) -> TaskSupport {
+    #[derive(Deserialize)]
+    struct Execution {
+        #[serde(rename = "taskSupport")]
+        support: String,
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        execution: Execution,
+    }
+    let part = serde_json::from_str::<Part>(definition);
+    match part.as_ref().map(|part| part.execution.support.as_str()) {
+        Ok("required") => TaskSupport::Required,
+        Ok("optional") => TaskSupport::Optional,
+        Ok(_) | Err(_) => TaskSupport::Forbidden,
     }
 }
 

@@ -28,11 +28,12 @@ mod stderr;
 mod subscriptions;
 mod supervisor;
 mod surroundings;
+mod task_news;
 
 pub use answers::{Answering, Answers, Asking, Declines};
 pub use call_answers::{CallAnswers, Entered};
 pub use completion::{Completing, Completion, CompletionOf, NoCompletion};
-pub use fleet::{Definition, Fleet, Instance, Offers, Server, Tool, definition};
+pub use fleet::{Definition, Fleet, Instance, Offers, Server, TaskSupport, Tool, definition};
 pub use health::{Health, InUse};
 pub(crate) use informing::can_subscribe;
 #[cfg(unix)]

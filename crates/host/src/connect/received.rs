@@ -11,6 +11,7 @@ use crate::connect::changed::Changed;
 use crate::connect::connection::Connection;
 use crate::connect::informing::wanted_level;
 use crate::connect::patience::patiently;
+use crate::connect::task_news::tell_task;
 use crate::connect::{Answering, Asking};
 use crate::events::What;
 
@@ -35,6 +36,9 @@ impl Connection {
                 }
                 "notifications/elicitation/complete" => self.pass_on_completion(params.as_ref()),
                 "notifications/cancelled" => asked.withdraw(params.as_ref()),
+                "notifications/tasks/status" | "notifications/tasks" => {
+                    tell_task(&self.around.events, &self.config.id, params.as_ref());
+                }
                 _ => {}
             },
             Inbound::Request { id, method, params } => {

@@ -49,6 +49,7 @@ impl Surroundings {
             name: "switchboard".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             capabilities: self.answers.capabilities(server.as_str()),
+            extensions: &["io.modelcontextprotocol/tasks"],
         }
     }
 

@@ -4,19 +4,25 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::catalog::ResolvedCall;
+use crate::execute::task_wish::{AsTask, TaskWish};
 use crate::proposed::TargetKind;
 use switchboard_wire::http::param_headers;
+
+/// How long a server is asked to keep a task: whoever comes back the next day finds it.
+const TTL_MILLISECONDS: u64 = 24 * 3_600_000;
 
 /// What is sent for a call.
 pub(super) struct Message {
     pub(super) method: &'static str,
     pub(super) params: String,
     pub(super) headers: Vec<(String, String)>,
+    /// Whether the server is asked to go on with it by itself.
+    pub(super) as_task: AsTask,
 }
 
 impl Message {
     /// Spells a call.
-    pub(super) fn of(call: &ResolvedCall) -> Self {
+    pub(super) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
         let target = call.target();
         let name = serde_json::Value::from(target.name.as_str());
         let arguments = call.arguments().as_str();
@@ -29,7 +35,12 @@ impl Message {
             }
             TargetKind::Resource => ("resources/read", format!(r#"{{"uri":{name}}}"#)),
         };
-        Self { method, params, headers: headers(call) }
+        let as_task = AsTask::of(call, wish);
+        let mut message = Self { method, params, headers: headers(call), as_task };
+        if as_task == AsTask::Yes {
+            message.params = message.with(&format!(r#""task":{{"ttl":{TTL_MILLISECONDS}}}"#));
+        }
+        message
     }
 
     /// The same request with further members.

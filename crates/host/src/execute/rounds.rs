@@ -15,9 +15,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::connect::Asking;
 use crate::execute::message::{Message, Shape};
 use crate::execute::run::Reach;
+use crate::execute::task::{self, Seen};
+use crate::execute::task_wish::AsTask;
+use crate::execute::url_required::{self, Addresses};
+use crate::outcome::Outcome;
 
 /// Times that a server may ask before the call is given up.
-const ROUNDS: usize = 10;
+pub(super) const ROUNDS: usize = 10;
 
 /// How long a call may take.
 #[derive(Clone, Copy)]
@@ -33,18 +37,48 @@ impl Deadlines {
     }
 }
 
+/// What a server answered in the end.
+pub(super) enum Answered {
+    /// With a result.
+    Result(Json),
+    /// With the name of a task that goes on.
+    Task(Box<Seen>),
+}
+
+/// Why there is no answer.
+pub(super) enum Stop {
+    /// The request failed.
+    Request(RequestError),
+    /// The call is over, and this is how.
+    Over(Outcome),
+}
+
+impl From<RequestError> for Stop {
+    fn from(error: RequestError) -> Self {
+        Self::Request(error)
+    }
+}
+
+/// Who is called, and what there.
+#[derive(Clone, Copy)]
+pub(super) struct Whom<'a> {
+    pub(super) peer: &'a Peer,
+    pub(super) server: &'a str,
+    pub(super) name: &'a str,
+}
+
 /// Sends a call, and answers what the server asks in between.
 pub(super) async fn exchange(
-    peer: &Peer,
-    server: &str,
-    name: &str,
+    whom: Whom<'_>,
     message: &Message,
     deadlines: Deadlines,
     reach: &Reach<'_>,
-) -> Result<Json, RequestError> {
+) -> Result<Answered, Stop> {
     let mut params = Cow::Borrowed(message.params.as_str());
     let end = Instant::now() + deadlines.total;
-    for round in 0..=ROUNDS {
+    let mut addresses = Addresses::default();
+    let mut had_it = false;
+    for _ in 0..=ROUNDS {
         let left = end.saturating_duration_since(Instant::now());
         let request = Request {
             method: message.method,
@@ -53,20 +87,39 @@ pub(super) async fn exchange(
             total: left,
             progress: reach.progress.clone(),
             tag: reach.tag,
-            name: Some(name),
+            name: Some(whom.name),
             headers: &message.headers,
         };
-        let result = peer.request(request).await;
-        let result = if round == 0 { result? } else { result.map_err(after_a_round)? };
-        let next = next_round(peer, &result, (server, name), message, reach);
-        match timeout_at(end, next).await {
-            Ok(Ok(Some(next))) => params = Cow::Owned(next),
-            Ok(Ok(None)) => return Ok(result),
-            Ok(Err(error)) => return Err(error),
-            Err(_) => return Err(RequestError::TimedOut(deadlines.total)),
+        let result = match whom.peer.request(request).await {
+            Err(RequestError::Rpc(error)) if url_required::is(&error, whom.peer) => {
+                // Boxed: the future is large, and most calls do not need it.
+                let visiting = Box::pin(addresses.visit(&error, whom, reach));
+                match timeout_at(end, visiting).await {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(outcome)) => return Err(Stop::Over(outcome)),
+                    Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
+                }
+            }
+            Err(error) if had_it => return Err(after_a_round(error).into()),
+            result => result?,
+        };
+        if message.as_task == AsTask::Yes
+            && let Some(seen) =
+                task::created(&result, Era::Legacy).map_err(RequestError::Protocol)?
+        {
+            return Ok(Answered::Task(Box::new(seen)));
         }
+        match timeout_at(end, next_round(whom, &result, message, reach)).await {
+            Ok(Ok(Next::Round(next))) => params = Cow::Owned(next),
+            Ok(Ok(Next::Done)) => return Ok(Answered::Result(result)),
+            Ok(Ok(Next::Task(seen))) => return Ok(Answered::Task(seen)),
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
+        }
+        had_it = true;
     }
-    Err(RequestError::Protocol(format!("the server asked for input more than {ROUNDS} times")))
+    let why = format!("the server asked for input more than {ROUNDS} times");
+    Err(RequestError::Protocol(why).into())
 }
 
 /// The server has had the call already: what goes wrong later proves nothing about it.
@@ -79,23 +132,35 @@ fn after_a_round(error: RequestError) -> RequestError {
     }
 }
 
-/// The parameters of the next round, if there is to be one.
+/// What comes after a result.
+enum Next {
+    /// Another round, with these parameters.
+    Round(String),
+    /// Nothing: it is final.
+    Done,
+    /// A task goes on.
+    Task(Box<Seen>),
+}
+
 async fn next_round(
-    peer: &Peer,
+    whom: Whom<'_>,
     result: &Json,
-    (server, name): (&str, &str),
     message: &Message,
     reach: &Reach<'_>,
-) -> Result<Option<String>, RequestError> {
+) -> Result<Next, RequestError> {
     // Only a modern server comes back for more; a look at the bytes saves decoding final results.
-    let modern = peer.stance().revision.era() == Era::Modern;
+    let modern = whom.peer.stance().revision.era() == Era::Modern;
     if !modern || memmem::find(result.bytes(), b"resultType").is_none() {
-        return Ok(None);
+        return Ok(Next::Done);
     }
-    let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(None) };
+    let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(Next::Done) };
     match shape.result_type.map(RawValue::get) {
-        None | Some(r#""complete""#) => return Ok(None),
+        None | Some(r#""complete""#) => return Ok(Next::Done),
         Some(r#""input_required""#) => {}
+        Some(r#""task""#) => {
+            let seen = Seen::read(result, Era::Modern).map_err(RequestError::Protocol)?;
+            return Ok(Next::Task(Box::new(seen)));
+        }
         Some(other) => {
             return Err(RequestError::Protocol(format!(
                 "the result is of the unknown type {other}"
@@ -104,7 +169,7 @@ async fn next_round(
     }
     let mut members = Vec::new();
     if let Some(asked) = shape.input_requests {
-        let responses = answer_all(asked, server, name, reach).await?;
+        let responses = answer_all(asked.get(), whom.server, whom.name, reach).await?;
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
@@ -115,7 +180,7 @@ async fn next_round(
         let why = "the server asks for input without saying which";
         return Err(RequestError::Protocol(why.to_owned()));
     }
-    Ok(Some(message.with(&members.join(","))))
+    Ok(Next::Round(message.with(&members.join(","))))
 }
 
 #[derive(Deserialize)]
@@ -126,8 +191,9 @@ struct InputRequest<'a> {
     params: Option<&'a RawValue>,
 }
 
-async fn answer_all(
-    asked: &RawValue,
+/// Puts everything that a server asks to whoever answers.
+pub(super) async fn answer_all(
+    asked: &str,
     server: &str,
     name: &str,
     reach: &Reach<'_>,
@@ -136,7 +202,7 @@ async fn answer_all(
         |error| RequestError::Protocol(format!("what the server asks cannot be read: {error}"));
     // The fields of a form stay in the server's order only in its own bytes.
     let asked: BTreeMap<String, InputRequest<'_>> =
-        serde_json::from_str(asked.get()).map_err(unreadable)?;
+        serde_json::from_str(asked).map_err(unreadable)?;
     let mut responses = Map::new();
     for (key, InputRequest { method, params }) in asked {
         let params = params.map(Json::from);

@@ -9,11 +9,17 @@ use tokio::time::Instant;
 
 use crate::catalog::ResolvedCall;
 use crate::connect::{Answers, Fleet};
+use crate::events::Events;
+use crate::execute::again::TaskPlace;
 use crate::execute::choose::choose;
+use crate::execute::follow::{Course, pace};
 use crate::execute::meaning::{is_ill, of_error, of_result};
 use crate::execute::message::Message;
-use crate::execute::rounds::{Deadlines, exchange};
-use crate::outcome::{Outcome, OutcomeKind};
+use crate::execute::rounds::{Answered, Deadlines, Stop, Whom, exchange};
+use crate::execute::task::{Seen, TaskHandle, TaskState};
+use crate::execute::task_outcome::{self, too_long};
+use crate::execute::task_wish::TaskWish;
+use crate::outcome::Outcome;
 use crate::policy::PermittedCall;
 use crate::proposed::TargetKind;
 use crate::published::Published;
@@ -23,7 +29,7 @@ const ATTEMPTS: u32 = 3;
 /// The first pause between attempts; the second is four times as long.
 const PAUSE: Duration = Duration::from_millis(250);
 /// However much progress is reported, a call ends after this.
-const ABSOLUTE: Duration = Duration::from_secs(30 * 60);
+pub(super) const ABSOLUTE: Duration = Duration::from_secs(30 * 60);
 
 /// What execution needs beside the call.
 pub struct Reach<'a> {
@@ -39,25 +45,44 @@ pub struct Reach<'a> {
     pub start_limit: Duration,
     /// The longest result that is taken, in bytes.
     pub result_limit_bytes: usize,
+    /// What happens, for what a server tells of a task by itself.
+    pub events: &'a Events,
+    /// What the caller wants of tasks.
+    pub wish: TaskWish,
+}
+
+/// Is told what becomes of a task.
+pub trait TaskNotes: Sync {
+    /// The server says something new of the task.
+    fn task_says(&self, task: &TaskHandle, state: &TaskState) -> impl Future<Output = ()> + Send;
 }
 
 /// Is told before the first byte of each attempt leaves, and may stop it.
-pub trait Announce: Sync {
+pub trait Announce: TaskNotes {
     /// Attempt `attempt` is about to go to instance `instance`.
     fn announce(
         &self,
         instance: usize,
         attempt: u32,
     ) -> impl Future<Output = Result<(), Outcome>> + Send;
+
+    /// The server goes on with the call as a task; nothing is asked about it before this returns.
+    fn became_task(
+        &self,
+        place: &TaskPlace,
+        task: &TaskHandle,
+        state: &TaskState,
+    ) -> impl Future<Output = ()> + Send;
 }
 
 /// Runs `permitted`; each attempt is announced before its first byte leaves.
 pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Announce) -> Outcome {
     let call = permitted.call();
     let target = call.target();
-    let message = Message::of(call);
+    let message = Message::of(call, reach.wish);
     let deadlines = deadlines(call);
-    let end = Instant::now() + deadlines.idle;
+    let began = Instant::now();
+    let end = began + deadlines.idle;
     let mut attempt = 1;
     loop {
         // The first attempt may wait for a start as long as a start may take; later ones may not.
@@ -72,22 +97,26 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
         }
         let health = &chosen.instance.health;
         let deadlines = if attempt == 1 { deadlines } else { deadlines.within(left) };
-        let sending =
-            exchange(&chosen.peer, &target.server, &target.name, &message, deadlines, reach);
-        let settled = sending.await;
-        drop(chosen.in_use);
+        let whom = Whom { peer: &chosen.peer, server: &target.server, name: &target.name };
+        let settled = exchange(whom, &message, deadlines, reach).await;
         let error = match settled {
-            Ok(result) => {
+            Ok(answered) => {
                 health.succeeded();
-                return match result.bytes().len() {
-                    length if length > reach.result_limit_bytes => {
-                        too_long(length, reach.result_limit_bytes)
+                return match answered {
+                    Answered::Result(result) => finished(call, result, reach),
+                    Answered::Task(seen) => {
+                        let (server, instance) = (target.server.clone(), chosen.instance.number);
+                        let place = TaskPlace { server, instance };
+                        // Boxed: the future is large, and most calls do not need it.
+                        let end = began + ABSOLUTE;
+                        Box::pin(go_on(call, place, &seen, (reach, intent), end)).await
                     }
-                    _ => of_result(target, result),
                 };
             }
-            Err(error) => error,
+            Err(Stop::Over(outcome)) => return outcome,
+            Err(Stop::Request(error)) => error,
         };
+        drop(chosen.in_use);
         let pause = pause_before_retry(call, &error, attempt);
         let in_time =
             |pause: &Duration| Instant::now().checked_add(*pause).is_some_and(|at| at < end);
@@ -103,11 +132,29 @@ pub async fn run(permitted: &PermittedCall, reach: &Reach<'_>, intent: &impl Ann
     }
 }
 
-fn too_long(length: usize, limit: usize) -> Outcome {
-    Outcome::new(OutcomeKind::InvalidOutput)
-        .with_reason("too_long")
-        .with_message(format!("it ran, but its result has {length} bytes, more than {limit}"))
-        .with_hint("raise `settings.resultLimitBytes`, or ask for less")
+fn finished(call: &ResolvedCall, result: Json, reach: &Reach<'_>) -> Outcome {
+    match result.bytes().len() {
+        length if length > reach.result_limit_bytes => too_long(length, reach.result_limit_bytes),
+        _ => of_result(call.target(), result),
+    }
+}
+
+/// Follows the task that a call has become, unless its caller does not want to wait.
+async fn go_on(
+    call: &ResolvedCall,
+    place: TaskPlace,
+    seen: &Seen,
+    (reach, intent): (&Reach<'_>, &impl Announce),
+    end: Instant,
+) -> Outcome {
+    let (target, task) = (call.target(), &seen.handle);
+    intent.became_task(&place, task, &seen.state).await;
+    if reach.wish == TaskWish::Detach {
+        return task_outcome::running(&target.server, task);
+    }
+    let course = Course { place, name: &target.name, task, reach, record: intent };
+    let ended = course.follow(pace(task.poll, &task.id, 0), end).await;
+    task_outcome::of(ended, target, task, reach.result_limit_bytes)
 }
 
 fn deadlines(call: &ResolvedCall) -> Deadlines {

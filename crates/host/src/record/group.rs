@@ -10,6 +10,7 @@ use super::call_id::CallId;
 use super::entry::{Intent, NewCall, VerdictWord};
 use super::error::LedgerError;
 use super::results::StoredResult;
+use super::tasks::TaskNote;
 use crate::outcome::Outcome;
 
 /// Told after the commit, or why there was none.
@@ -62,6 +63,7 @@ pub(super) enum News {
     Intent(Details, IntentRow),
     Close(Details, Box<CloseRow>),
     Late(Bytes),
+    Task(i64, Box<TaskNote>),
 }
 
 /// What was learnt between opening and sending.
@@ -172,7 +174,7 @@ impl Group {
                 row.details = details;
                 row.close = Some(*close);
             }
-            News::Late(_) => {
+            News::Late(_) | News::Task(..) => {
                 self.changes.push(change);
                 return;
             }

@@ -267,6 +267,22 @@ impl Ledger {
         }
     }
 
+    /// For queries; none if nothing is kept.
+    pub(super) fn reader(&self) -> Option<&Reader> {
+        match &*self.0 {
+            Mode::On(live) => Some(&live.reader),
+            Mode::Off(_) => None,
+        }
+    }
+
+    /// For calls that write; none if nothing is kept.
+    pub(super) fn writing(&self) -> Option<Link> {
+        match &*self.0 {
+            Mode::On(live) => Some(self.link(live)),
+            Mode::Off(_) => None,
+        }
+    }
+
     fn link(&self, live: &Live) -> Link {
         Link {
             ledger: self.clone(),

@@ -67,6 +67,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
         reason: Some("r".to_owned()),
         duration: Some(Duration::from_micros(record.duration.as_micros() as u64)),
         result_bytes: Some(14),
+        task: None,
     };
     assert_eq!(ledger.list(Filter::default()).await.unwrap(), vec![summary.clone()]);
     let expected = Full {

@@ -33,6 +33,7 @@ mod sessions;
 mod startup;
 mod statements;
 mod status;
+mod tasks;
 mod waiting_file;
 mod waiting_rows;
 mod writer;
@@ -49,6 +50,7 @@ pub use session_error::SessionError;
 pub use session_hold::Held;
 pub use session_id::SessionId;
 pub use sessions::Sessions;
+pub use tasks::{StoredTask, TaskNote, WhichTasks};
 pub use waiting_file::WaitingFile;
 
 #[cfg(test)]

@@ -12,13 +12,15 @@ use super::entry::{Intent, Record, VerdictWord};
 use super::error::LedgerError;
 use super::group::{Change, CloseRow, Details, IntentRow, Message, News, Waiter};
 use super::ledger::{Link, wait_for};
+use super::reader::Full;
 use super::results::StoredResult;
+use super::tasks::TaskNote;
 use crate::outcome::Outcome;
 
 /// A call that is under way.
 ///
 /// Dropped without an outcome it is recorded as `unknown` if its intent was written, for then it
-/// may have been sent, and as `cancelled` if not.
+/// may have been sent, and as `cancelled` if not. One that goes on as a task stays open.
 #[derive(Debug)]
 #[must_use = "dropping it records the call as cancelled"]
 pub struct OpenCall {
@@ -28,6 +30,8 @@ pub struct OpenCall {
     link: Option<Link>,
     details: Mutex<Details>,
     may_be_sent: AtomicBool,
+    /// Whether the server goes on with it, and the ledger knows.
+    is_task: AtomicBool,
 }
 
 impl OpenCall {
@@ -39,6 +43,27 @@ impl OpenCall {
             link,
             details: Mutex::default(),
             may_be_sent: AtomicBool::new(false),
+            is_task: AtomicBool::new(false),
+        }
+    }
+
+    /// A call that goes on as a task, in the hands of somebody else than who made it.
+    pub(super) fn taken_up(full: &Full, link: Option<Link>) -> Self {
+        let summary = &full.summary;
+        let age = Timestamp::now().duration_since(summary.created_at);
+        let age = Duration::try_from(age).unwrap_or_default();
+        let details = Details {
+            digest: full.definition_digest.as_deref().map(Into::into),
+            verdict: summary.verdict.as_ref().map(|(word, by)| (*word, by.as_str().into())),
+        };
+        Self {
+            id: summary.id,
+            created_at: summary.created_at,
+            started: Instant::now().checked_sub(age).unwrap_or_else(Instant::now),
+            link,
+            details: Mutex::new(details),
+            may_be_sent: AtomicBool::new(true),
+            is_task: AtomicBool::new(true),
         }
     }
 
@@ -88,19 +113,41 @@ impl OpenCall {
         Ok(())
     }
 
+    /// Writes that the server goes on with the call as a task; returns after the commit.
+    ///
+    /// From here on the call stays open, whatever becomes of its caller, until it is closed.
+    ///
+    /// # Errors
+    /// If that could not be written. Then nobody else can finish the call.
+    pub async fn task(&self, note: TaskNote) -> Result<(), LedgerError> {
+        if let Some(link) = &self.link {
+            let (waiter, written) = oneshot::channel();
+            let at = Timestamp::now().as_microsecond();
+            self.send(link, News::Task(at, Box::new(note)), Some(waiter));
+            wait_for(written).await?;
+        }
+        self.is_task.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the call goes on as a task that others may finish.
+    #[must_use]
+    pub fn is_task(&self) -> bool {
+        self.is_task.load(Ordering::Acquire)
+    }
+
+    /// Leaves a call that goes on as a task open for whoever finishes it.
+    #[must_use]
+    pub fn leave(mut self, outcome: Outcome) -> Record {
+        let recorded = self.link.take().is_some();
+        Record { recorded, ..self.record(outcome) }
+    }
+
     /// Writes the outcome; returns after the commit.
     ///
     /// If it cannot be written now, the record says so and the ledger keeps trying.
     pub async fn close(mut self, outcome: Outcome) -> Record {
-        let mut record = Record {
-            id: Some(self.id),
-            outcome,
-            created_at: self.created_at,
-            duration: self.started.elapsed(),
-            verdict: self.details().verdict,
-            recorded: false,
-            edited: None,
-        };
+        let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
         let (waiter, written) = oneshot::channel();
         let row = self.close_row(record.outcome.clone(), record.duration);
@@ -110,6 +157,18 @@ impl OpenCall {
         }
         record.recorded = wait_for(written).await.is_ok();
         record
+    }
+
+    fn record(&self, outcome: Outcome) -> Record {
+        Record {
+            id: Some(self.id),
+            outcome,
+            created_at: self.created_at,
+            duration: self.started.elapsed(),
+            verdict: self.details().verdict,
+            recorded: false,
+            edited: None,
+        }
     }
 
     /// The file is written on a thread that ends its work even if nobody waits any more.
@@ -149,6 +208,9 @@ impl OpenCall {
 impl Drop for OpenCall {
     fn drop(&mut self) {
         let Some(link) = self.link.take() else { return };
+        if self.is_task() {
+            return;
+        }
         let outcome = if self.may_be_sent.load(Ordering::Acquire) {
             Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
         } else {

@@ -77,7 +77,7 @@ impl Drop for Owner {
     }
 }
 
-/// Gives every call of a dead process its outcome, and removes the locks of dead processes.
+/// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
 pub(super) fn recover(
     connection: &mut Connection,
     owners: &Path,
@@ -99,13 +99,14 @@ pub(super) fn recover(
         opened.recovered_unknown += transaction.execute(
             "UPDATE calls SET outcome = 'unknown', reason = 'host_crash', finished_at = ?2,
                  message = 'the host ended before an answer came; the call may have run'
-             WHERE owner = ?1 AND outcome IS NULL AND intent_at IS NOT NULL",
+             WHERE owner = ?1 AND outcome IS NULL AND intent_at IS NOT NULL
+                 AND id NOT IN (SELECT call FROM tasks)",
             (name, now),
         )?;
         opened.recovered_not_sent += transaction.execute(
             "UPDATE calls SET outcome = 'not_sent', reason = 'host_crash', finished_at = ?2,
                  message = 'the host ended before the call was sent'
-             WHERE owner = ?1 AND outcome IS NULL",
+             WHERE owner = ?1 AND outcome IS NULL AND intent_at IS NULL",
             (name, now),
         )?;
     }

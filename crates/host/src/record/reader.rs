@@ -72,6 +72,8 @@ pub struct Summary {
     pub duration: Option<Duration>,
     /// How many bytes the result had.
     pub result_bytes: Option<u64>,
+    /// The server's name for the task that it became.
+    pub task: Option<String>,
 }
 
 /// Everything about one call.
@@ -111,10 +113,13 @@ pub struct Full {
 
 /// What a list needs, without the large values.
 const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
-                         outcome, reason, duration_us, result_bytes";
+                         outcome, reason, duration_us, result_bytes, \
+                         (SELECT task FROM tasks WHERE call = calls.id) AS task";
 
-const BY_REFERENCE: &str =
-    "SELECT * FROM calls WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
+const EVERYTHING: &str =
+    "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task FROM calls";
+
+const BY_REFERENCE: &str = "WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
 
 impl Reader {
     /// Reads the ledger at `path`.
@@ -137,7 +142,8 @@ impl Reader {
     /// If the file cannot be read.
     pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
         self.query(move |connection| {
-            connection.query_row("SELECT * FROM calls WHERE id = ?1", [id.get()], full).optional()
+            let query = format!("{EVERYTHING} WHERE id = ?1");
+            connection.query_row(&query, [id.get()], full).optional()
         })
         .await
     }
@@ -149,7 +155,8 @@ impl Reader {
     pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
         let reference = reference.to_owned();
         self.query(move |connection| {
-            connection.query_row(BY_REFERENCE, [reference], full).optional()
+            let query = format!("{EVERYTHING} {BY_REFERENCE}");
+            connection.query_row(&query, [reference], full).optional()
         })
         .await
     }
@@ -167,7 +174,7 @@ impl Reader {
         .await
     }
 
-    async fn query<T: Send + 'static>(
+    pub(super) async fn query<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
@@ -234,6 +241,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         reason: row.get("reason")?,
         duration: size(row, "duration_us")?.map(Duration::from_micros),
         result_bytes: size(row, "result_bytes")?,
+        task: row.get("task")?,
     })
 }
 

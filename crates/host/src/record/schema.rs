@@ -19,7 +19,7 @@ pub(super) struct Schema {
 
 /// The tables of the ledger; the mark reads `SWBD`.
 pub(super) const LEDGER: Schema =
-    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2] };
+    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2, FORMAT_3] };
 
 // Large values come last, so that reading the short ones does not walk through them.
 const FORMAT_1: &str = "
@@ -63,6 +63,24 @@ const FORMAT_1: &str = "
 const FORMAT_2: &str = "
     ALTER TABLE calls ADD COLUMN reference TEXT;
     CREATE INDEX calls_by_reference ON calls (reference, created_at) WHERE reference IS NOT NULL;
+";
+
+// No reference to the row of the call: that may be on its way when the task is written.
+const FORMAT_3: &str = "
+    CREATE TABLE tasks (
+        call INTEGER PRIMARY KEY,
+        server TEXT NOT NULL,
+        target TEXT NOT NULL,
+        instance INTEGER NOT NULL,
+        task TEXT NOT NULL,
+        era TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        poll_ms INTEGER,
+        ttl_ms INTEGER,
+        status TEXT NOT NULL,
+        message TEXT,
+        seen_at INTEGER NOT NULL
+    ) STRICT;
 ";
 
 /// Opens the file for writing, in the mode that lets readers and other processes in.
@@ -167,7 +185,7 @@ mod tests {
             ledger.stop().await;
         }
         let connection = connect_to_read(&path).unwrap();
-        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 2);
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 3);
         let plan: String = connection
             .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
                 row.get("detail")

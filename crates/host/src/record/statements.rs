@@ -7,6 +7,7 @@ use rusqlite::{Connection, ToSql, named_params};
 use super::group::{Change, CloseRow, Details, Group, IntentRow, NewRow, News};
 use super::ids::Block;
 use super::results::StoredResult;
+use super::tasks::write_task;
 
 const INSERT: &str = "
     INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
@@ -117,6 +118,7 @@ fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
     match &change.news {
         News::Intent(details, row) => send_intent(connection, id, details, row),
         News::Close(details, row) => close(connection, id, details, row),
+        News::Task(at, note) => write_task(connection, id, *at, note),
         News::Late(answer) => connection.prepare_cached(LATE)?.execute((id, answer.as_ref())),
     }
 }

@@ -13,6 +13,7 @@
 mod another_process;
 mod answers;
 mod asks;
+mod cancelling;
 mod case;
 mod crashes;
 mod deadlines;
@@ -32,6 +33,8 @@ mod server_asks;
 mod sessions;
 mod stage;
 mod starts;
+mod tasks;
 mod tolerance;
+mod visits;
 mod waiting;
 mod wire;

@@ -31,6 +31,7 @@ impl Line {
             name: "test".to_owned(),
             version: "0".to_owned(),
             capabilities: "{}".to_owned(),
+            extensions: &[],
         };
         handshake::initialize(&peer, &us, Duration::from_secs(10)).await.unwrap();
         Self { peer, _inbound: inbound, child }

@@ -20,6 +20,8 @@ switchboard-testkit <echo|asker|flaky|hostile|weather|github|protected|model|oau
   --trace FILE                  the start and every message that arrives, one JSON object per line
   --no-get-stream               405 for GET
   --sse-answers                 answers over HTTP are event streams
+  --tasks                       adds tools that run as tasks, and one that needs a visit first
+  --task-poll-ms N              how often clients shall ask about a task (250)
   --until-stdin-closes          an HTTP server ends with its parent
 github:
   --store FILE                  the issues that were created, one JSON object per line
@@ -62,6 +64,7 @@ flaky:
 const SWITCHES: &[&str] = &[
     "no-get-stream",
     "sse-answers",
+    "tasks",
     "until-stdin-closes",
     "no-registration",
     "client-documents",
@@ -95,6 +98,7 @@ const VALUES: &[&str] = &[
     "hops",
     "token",
     "store",
+    "task-poll-ms",
     "vendor",
     "script",
     "key",
@@ -168,6 +172,8 @@ pub(crate) struct Options {
     pub(crate) store: Option<PathBuf>,
     pub(crate) only: Vec<String>,
     pub(crate) fault: Option<Fault>,
+    pub(crate) tasks: bool,
+    pub(crate) task_poll_ms: u64,
 }
 
 impl Options {
@@ -221,6 +227,8 @@ impl Options {
                 .map(|parts| parts.split(',').map(str::to_owned).collect())
                 .unwrap_or_default(),
             fault,
+            tasks: flags.has("tasks"),
+            task_poll_ms: flags.number("task-poll-ms", 250),
         }
     }
 }

@@ -36,6 +36,7 @@ fn header_complaint(asked: &Asked, incoming: &Incoming) -> Option<Answer> {
     let name = match incoming.method.as_str() {
         "tools/call" | "prompts/get" => incoming.text("name"),
         "resources/read" => incoming.text("uri"),
+        method if method.starts_with("tasks/") => incoming.text("taskId"),
         _ => None,
     };
     let version = incoming.version();

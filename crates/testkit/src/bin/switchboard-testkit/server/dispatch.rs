@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::speech::{self, Speech};
-use super::{Exchange, examples, hostile, listen, offers, pages, run, tools};
+use super::{Exchange, examples, hostile, listen, offers, pages, run, tasks, tools, visit};
 use crate::message::{Answer, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND};
 use crate::options::Kind;
 
@@ -29,11 +29,18 @@ async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> An
     let server = &exchange.server;
     let legacy = matches!(spoken, Speech::Legacy(_));
     match incoming.method.as_str() {
-        "server/discover" if !legacy => Answer::Result(speech::discover(server.options.kind)),
+        "server/discover" if !legacy => Answer::Result(speech::discover(&server.options)),
         "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
         "ping" | "logging/setLevel" if legacy => Answer::Result(json!({})),
         "tools/list" if server.options.kind == Kind::Hostile => hostile::list(server, incoming),
         "tools/list" => list(exchange, incoming, "tools", tools::definitions(server, spoken)),
+        "tools/call" if server.options.tasks => match long(exchange, incoming, spoken).await {
+            Some(answer) => answer,
+            None => run::call(exchange, incoming, spoken).await,
+        },
+        method if server.options.tasks && method.starts_with("tasks/") => {
+            tasks::answer(exchange, incoming, spoken).await
+        }
         "tools/call" => run::call(exchange, incoming, spoken).await,
         // The rest belongs to servers that offer more than tools.
         _ if examples::offer(server.options.kind).is_some() => {
@@ -61,6 +68,14 @@ async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> An
         "prompts/get" => offers::prompt(incoming),
         "completion/complete" => offers::complete(incoming),
         _ => Answer::refuse(METHOD_NOT_FOUND, "Method not found"),
+    }
+}
+
+/// The tools that are there only when they are wanted.
+async fn long(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Option<Answer> {
+    match visit::call(exchange, incoming).await {
+        Some(answer) => Some(answer),
+        None => tasks::call(exchange, incoming, spoken).await,
     }
 }
 

@@ -20,8 +20,12 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
     if !addresses.is_empty() {
         granted["resourceSubscriptions"] = json!(addresses);
     }
+    let ids = wanted.get("taskIds").cloned().unwrap_or_default();
+    if ids.is_array() {
+        granted["taskIds"] = ids.clone();
+    }
     let meta = json!({META_SUBSCRIPTION: incoming.id()});
-    let mut changes = exchange.server.changes();
+    let (mut changes, mut tasks) = (exchange.server.changes(), exchange.server.task_news());
     let mut touches = exchange.server.touches();
     let acknowledged = json!({"_meta": meta, "notifications": granted});
     let acknowledged = message::notice("notifications/subscriptions/acknowledged", &acknowledged);
@@ -37,6 +41,13 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &Incoming) -> Answer {
                     let method = "notifications/resources/updated";
                     exchange.outlet.notice(message::notice(method, &updated)).await;
                 },
+                Ok(id) = tasks.recv() => {
+                    if ids.as_array().is_some_and(|ids| ids.contains(&json!(id))) {
+                        let params = json!({"_meta": meta, "taskId": id, "status": "working"});
+                        let notice = message::notice("notifications/tasks", &params);
+                        exchange.outlet.notice(notice).await;
+                    }
+                }
                 else => return,
             }
         }

@@ -15,7 +15,9 @@ mod protected;
 mod run;
 mod speech;
 mod state;
+mod tasks;
 mod tools;
+mod visit;
 
 pub(crate) use accept::accept;
 pub(crate) use batch::batch;

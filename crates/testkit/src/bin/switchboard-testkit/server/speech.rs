@@ -7,7 +7,7 @@ use crate::message::{
     Answer, INVALID_PARAMS, INVALID_REQUEST, Incoming, LEGACY, META_CAPABILITIES, META_SERVER,
     METHOD_NOT_FOUND, MODERN,
 };
-use crate::options::{Era, Kind};
+use crate::options::{Era, Kind, Options};
 
 /// The era of one request, with the revision agreed on in the legacy one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,23 +76,34 @@ pub(crate) fn initialize(exchange: &Exchange, incoming: &Incoming) -> Answer {
     exchange.conversation.agree(revision);
     Answer::Result(json!({
         "protocolVersion": revision,
-        "capabilities": capabilities(options.kind, &json!({
+        "capabilities": with_tasks(options, revision, capabilities(options.kind, &json!({
             "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "logging": {},
             "completions": {},
-        })),
+        }))),
         "serverInfo": identity(options.kind),
         "instructions": "A fixture for tests.",
     }))
 }
 
-pub(crate) fn discover(kind: Kind) -> Value {
+pub(crate) fn discover(options: &Options) -> Value {
     json!({
         "supportedVersions": [MODERN],
-        "capabilities": capabilities(kind, &json!({
+        "capabilities": with_tasks(options, MODERN, capabilities(options.kind, &json!({
             "tools": {"listChanged": true}, "resources": {}, "prompts": {}, "completions": {},
-        })),
+        }))),
         "instructions": "A fixture for tests.",
     })
+}
+
+/// Adds what says that calls may become tasks, as the revision spells it.
+fn with_tasks(options: &Options, revision: &str, mut capabilities: Value) -> Value {
+    if options.tasks && revision == MODERN {
+        capabilities["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    } else if options.tasks && revision >= "2025-11-25" {
+        capabilities["tasks"] =
+            json!({"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}});
+    }
+    capabilities
 }
 
 /// The servers of examples have nothing but tools, and the one that asks has more than others.

@@ -11,6 +11,7 @@ use crate::emission::Outlet;
 use crate::faults::Fault;
 use crate::journal::Journal;
 use crate::options::Options;
+use crate::server::tasks::Tasks;
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -24,6 +25,9 @@ pub(crate) struct Server {
     store: Journal,
     /// How many issues there are.
     issues: Mutex<usize>,
+    pub(crate) tasks: Tasks,
+    task_news: broadcast::Sender<String>,
+    visits: AtomicUsize,
 }
 
 impl Server {
@@ -41,6 +45,9 @@ impl Server {
             lists: AtomicUsize::new(0),
             store,
             issues: Mutex::new(kept),
+            tasks: Tasks::default(),
+            task_news: broadcast::channel(64).0,
+            visits: AtomicUsize::new(0),
         }
     }
 
@@ -60,6 +67,20 @@ impl Server {
 
     pub(crate) fn touch(&self, uri: &str) {
         let _ = self.touched.send(uri.to_owned());
+    }
+
+    /// The names of tasks that have just changed.
+    pub(crate) fn task_news(&self) -> broadcast::Receiver<String> {
+        self.task_news.subscribe()
+    }
+
+    pub(crate) fn tell_task(&self, id: &str) {
+        let _ = self.task_news.send(id.to_owned());
+    }
+
+    /// How many times an address was asked to be visited before.
+    pub(crate) fn visited(&self) -> u64 {
+        self.visits.fetch_add(1, Ordering::SeqCst) as u64
     }
 
     pub(crate) fn grow(&self) -> usize {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Server, asker, examples};
+use super::{Server, asker, examples, tasks, visit};
 use crate::options::Kind;
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
@@ -42,6 +42,10 @@ pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
             &["question"],
         ),
     ];
+    if server.options.tasks {
+        tools.extend(tasks::definitions(spoken));
+        tools.push(visit::definition());
+    }
     if spoken.has("2025-03-26") {
         for tool in &mut tools {
             let writes = tool["name"] == "write" || tool["name"] == "grow";

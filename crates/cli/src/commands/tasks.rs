@@ -1,0 +1,274 @@
+//! Lists, shows, waits for and gives up calls that servers go on with by themselves.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_host::execute::{TaskHandle, TaskState, TaskWish};
+use switchboard_host::format::escape;
+use switchboard_host::host::ledger_file;
+use switchboard_host::record::{
+    CallId, Durability, Ledger, Reader, Record, StoredTask, WhichTasks,
+};
+use switchboard_host::running::TaskError;
+use switchboard_host::{Attention, Host, OutcomeKind, ServerId, Target, TargetKind};
+
+use crate::args_tasks::{OneTask, TaskList, TasksCommand};
+use crate::commands::outcome;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::progress;
+use crate::ui::table::table;
+
+/// How often `--watch` looks at the record.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Does what was asked; gives the exit code.
+pub(crate) async fn tasks(context: &Context, command: TasksCommand) -> Result<u8, CliError> {
+    match command {
+        TasksCommand::List(list) if list.watch => watch(context, &list).await,
+        TasksCommand::List(list) => show_list(context, &list).await,
+        TasksCommand::Show(one) => show(context, &one).await,
+        TasksCommand::Wait(one) => wait(context, &one).await,
+        TasksCommand::Cancel(one) => cancel(context, &one).await,
+    }
+}
+
+async fn show_list(context: &Context, list: &TaskList) -> Result<u8, CliError> {
+    let known = reader(context).await?.tasks(which(list)).await?;
+    let strangers = match &list.server {
+        Some(server) => strangers(context, server, &known).await?,
+        None => Vec::new(),
+    };
+    let of_server =
+        |task: &&StoredTask| list.server.as_ref().is_none_or(|server| task.place.server == *server);
+    let known: Vec<&StoredTask> = known.iter().filter(of_server).collect();
+    if context.printer.json {
+        let mut all: Vec<Value> = known.iter().map(|task| as_json(task)).collect();
+        let server = list.server.as_deref().unwrap_or_default();
+        all.extend(strangers.iter().map(|(task, state)| stranger_json(server, task, state)));
+        context.printer.json(&all)?;
+        return Ok(exit_code::OK);
+    }
+    let mut rows: Vec<[String; 6]> = known.iter().map(|task| row(task)).collect();
+    rows.extend(strangers.iter().map(|(task, state)| {
+        let server = list.server.clone().unwrap_or_default();
+        let (status, said) = (state.status.as_str().to_owned(), state.message.clone());
+        let nothing = String::new;
+        [nothing(), nothing(), server, task.id.clone(), status, said.unwrap_or_default()]
+    }));
+    let heading = ["id", "since", "server", "what", "state", "says"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    if rows.is_empty() {
+        context.printer.say("no tasks run");
+    }
+    Ok(exit_code::OK)
+}
+
+/// The tasks that a server tells of and that are not recorded here.
+async fn strangers(
+    context: &Context,
+    server: &str,
+    known: &[StoredTask],
+) -> Result<Vec<(TaskHandle, TaskState)>, CliError> {
+    let host = started(context, server).await?;
+    let told = host.tasks_of(server).await;
+    host.stop().await;
+    let ours = |task: &TaskHandle| {
+        known.iter().any(|known| known.place.server == server && known.task.id == task.id)
+    };
+    let mut told = told?;
+    told.retain(|(task, _)| !ours(task));
+    Ok(told)
+}
+
+/// Shows each task when it is new or has changed, until Ctrl-C.
+async fn watch(context: &Context, list: &TaskList) -> Result<u8, CliError> {
+    let reader = reader(context).await?;
+    let watching = async {
+        let mut before: Vec<StoredTask> = Vec::new();
+        loop {
+            // What has just ended is shown as well, so all of them are looked at.
+            let now = reader.tasks(WhichTasks::All).await?;
+            let first = before.is_empty();
+            for task in now.iter().rev().filter(|task| !before.contains(task)) {
+                let wanted = !first || list.all || task.outcome.is_none();
+                let of_server =
+                    list.server.as_ref().is_none_or(|server| task.place.server == *server);
+                if !(wanted && of_server) {
+                    continue;
+                }
+                if context.printer.json {
+                    context.printer.json(&as_json(task))?;
+                } else {
+                    let line = row(task).join("  ");
+                    context.printer.data(&escape(line.trim_end()))?;
+                }
+            }
+            before = now;
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let watched: Option<Result<(), CliError>> =
+        context.interrupts.token().run_until_cancelled(watching).await;
+    watched.unwrap_or(Ok(())).map(|()| exit_code::OK)
+}
+
+async fn show(context: &Context, one: &OneTask) -> Result<u8, CliError> {
+    let stored = stored(context, one).await?;
+    let mut value = as_json(&stored);
+    if stored.outcome.is_none() {
+        let host = started(context, &stored.place.server).await?;
+        let now = host.look_at_task(stored.call).await;
+        host.stop().await;
+        let said = match now {
+            Ok(state) => json!({"status": state.status.as_str(), "message": state.message}),
+            Err(error) => json!({"error": error.to_string()}),
+        };
+        if let Some(members) = value.as_object_mut() {
+            members.insert("now".to_owned(), said);
+        }
+    }
+    if context.printer.json {
+        context.printer.json(&value)?;
+        return Ok(exit_code::OK);
+    }
+    let mut text = String::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        text.push_str(&format!("{key}: {}\n", escape(&shown)));
+    }
+    context.printer.data(&text)?;
+    Ok(exit_code::OK)
+}
+
+/// Waits for the end; Ctrl-C only ends the waiting.
+async fn wait(context: &Context, one: &OneTask) -> Result<u8, CliError> {
+    let stored = stored(context, one).await?;
+    let host = started(context, &stored.place.server).await?;
+    let target = target(&stored);
+    let (progress, bar) = progress::show(&context.printer, &format!("waiting for {target}"));
+    let attention = Attention {
+        cancel: context.interrupts.token().clone(),
+        progress: Some(progress),
+        wish: TaskWish::AsConfigured,
+        ..Attention::default()
+    };
+    let record = host.finish_task(stored.call, &attention).await;
+    bar.finish_and_clear();
+    host.stop().await;
+    let shown = show_end(context, &stored, &record?);
+    if context.interrupts.token().is_cancelled() { Ok(exit_code::INTERRUPTED) } else { shown }
+}
+
+async fn cancel(context: &Context, one: &OneTask) -> Result<u8, CliError> {
+    let stored = stored(context, one).await?;
+    let host = started(context, &stored.place.server).await?;
+    let record = host.cancel_task(stored.call).await;
+    host.stop().await;
+    let record = record?;
+    if record.outcome.kind != OutcomeKind::Cancelled {
+        context.printer.say("it had ended before");
+        return show_end(context, &stored, &record);
+    }
+    if context.printer.json {
+        // The caller asked for exactly this end.
+        outcome::show(context, &target(&stored), &record, None)?;
+    } else {
+        context.printer.say(&format!("task `{}` is given up", stored.task.id));
+    }
+    Ok(exit_code::OK)
+}
+
+fn show_end(context: &Context, stored: &StoredTask, record: &Record) -> Result<u8, CliError> {
+    outcome::show(context, &target(stored), record, None)
+}
+
+fn target(stored: &StoredTask) -> Target {
+    Target::new(TargetKind::Tool, &stored.place.server, &stored.target)
+}
+
+/// A host with one server, which is ready or has told why it is not.
+async fn started(context: &Context, server: &str) -> Result<Host, CliError> {
+    let config = context.config()?;
+    // A server that is gone from the configuration is told by its task.
+    let id = ServerId::new(server).map_err(|error| CliError::usage(error.to_string()))?;
+    let known = config.servers.contains_key(&id) || config.broken.contains_key(&id);
+    let only = if known { vec![id.clone()] } else { Vec::new() };
+    let host = context.start(Some(only.clone()))?;
+    context.ready(&host, Some(&only)).await?;
+    Ok(host)
+}
+
+async fn stored(context: &Context, one: &OneTask) -> Result<StoredTask, CliError> {
+    let id: CallId = one.id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
+    let found = reader(context).await?.task_of(id).await?;
+    found.ok_or_else(|| {
+        CliError::usage(format!("call {id} is not recorded as a task"))
+            .with_hint("`switchboard tasks --all` lists them")
+    })
+}
+
+/// The record, brought up to date.
+async fn reader(context: &Context) -> Result<Reader, CliError> {
+    let file = ledger_file(&context.places.state);
+    Ledger::open(&file, Durability::Process)?.stop().await;
+    Ok(Reader::at(&file))
+}
+
+const fn which(list: &TaskList) -> WhichTasks {
+    if list.all { WhichTasks::All } else { WhichTasks::Running }
+}
+
+fn row(task: &StoredTask) -> [String; 6] {
+    let state = task.outcome.map_or(task.status.as_str(), |outcome| outcome.as_str());
+    [
+        task.call.to_string(),
+        task.created_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        task.place.server.clone(),
+        task.target.clone(),
+        state.to_owned(),
+        task.message.clone().unwrap_or_default(),
+    ]
+}
+
+fn as_json(task: &StoredTask) -> Value {
+    json!({
+        "id": task.call.to_string(),
+        "server": task.place.server,
+        "target": task.target,
+        "task": task.task.id,
+        "created_at": task.created_at.to_string(),
+        "status": task.status,
+        "message": task.message,
+        "seen_at": task.seen_at.to_string(),
+        "outcome": task.outcome.map(OutcomeKind::as_str),
+        "expired": task.outcome.is_none() && task.is_expired(),
+    })
+}
+
+fn stranger_json(server: &str, task: &TaskHandle, state: &TaskState) -> Value {
+    json!({
+        "id": null,
+        "server": server,
+        "task": task.id,
+        "status": state.status.as_str(),
+        "message": state.message,
+    })
+}
+
+impl From<TaskError> for CliError {
+    fn from(error: TaskError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        let code = match &error {
+            TaskError::Ledger(_) => exit_code::TROUBLE,
+            TaskError::NoCall(_) | TaskError::NoTask(_) => exit_code::USAGE,
+            TaskError::Server { .. } => exit_code::FAILED,
+        };
+        Self { message: error.to_string(), hint, code }
+    }
+}

@@ -1,0 +1,306 @@
+//! Tasks in both eras: made by a call, asked about, answered, given up, kept for every client.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::content;
+use super::speech::Speech;
+use super::{Exchange, Server};
+use crate::message::{self, Answer, INVALID_PARAMS, Incoming, META_CAPABILITIES, METHOD_NOT_FOUND};
+
+const LOCK: &str = "no fixture code panics while it holds a lock";
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+const MISSING_CAPABILITY: i64 = -32021;
+/// An answered question is still shown for so long, as by a server that takes its time.
+const SHOWN_ON: Duration = Duration::from_millis(600);
+
+/// All tasks of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Mutex<BTreeMap<String, Task>>);
+
+#[derive(Clone, Debug)]
+struct Task {
+    began: Instant,
+    takes: Duration,
+    poll_ms: u64,
+    ttl: Value,
+    asks: bool,
+    answer: Option<(String, Instant)>,
+    fails: Option<String>,
+    cancelled: bool,
+}
+
+/// The definitions of the tools that become tasks.
+pub(crate) fn definitions(spoken: &Speech) -> Vec<Value> {
+    let properties = json!({
+        "ms": {"type": "integer"},
+        "ask": {"type": "boolean"},
+        "fail": {"enum": ["tool", "error"]},
+    });
+    let tool = |name: &str, support: &str| {
+        let mut tool = json!({
+            "name": name,
+            "description": "Takes its time.",
+            "inputSchema": {"type": "object", "properties": properties, "required": ["ms"]},
+        });
+        if matches!(spoken, Speech::Legacy(_)) && spoken.has("2025-11-25") {
+            tool["execution"] = json!({"taskSupport": support});
+        }
+        tool
+    };
+    vec![tool("research", "required"), tool("ponder", "optional"), tool("hurry", "forbidden")]
+}
+
+/// What a call of one of them is answered with; nothing for another tool.
+pub(crate) async fn call(
+    exchange: &Exchange,
+    incoming: &Incoming,
+    spoken: &Speech,
+) -> Option<Answer> {
+    let name = incoming.text("name").unwrap_or_default();
+    if !exchange.server.options.tasks || !["research", "ponder", "hurry"].contains(&name) {
+        return None;
+    }
+    exchange.server.journal.line(&format!("called {name}"));
+    let task = Task::asked_for(exchange, incoming);
+    let asked = incoming.params.get("task");
+    let becomes_task = match spoken {
+        Speech::Modern => name == "research" && declares(incoming),
+        Speech::Legacy(_) => asked.is_some(),
+    };
+    if *spoken != Speech::Modern && name == "research" && asked.is_none() {
+        return Some(Answer::refuse(METHOD_NOT_FOUND, "this tool runs only as a task"));
+    }
+    if name == "hurry" && asked.is_some() {
+        return Some(Answer::refuse(METHOD_NOT_FOUND, "this tool does not run as a task"));
+    }
+    if !becomes_task {
+        tokio::time::sleep(task.takes).await;
+        return Some(task.outcome());
+    }
+    let id = exchange.server.tasks.keep(task.clone());
+    tokio::spawn(tell_end(exchange.clone(), id.clone(), task.clone()));
+    Some(Answer::Result(match spoken {
+        Speech::Modern => {
+            let mut created = task.modern(&id);
+            created["resultType"] = json!("task");
+            created
+        }
+        Speech::Legacy(_) => json!({"task": task.legacy(&id)}),
+    }))
+}
+
+/// The answer to a request about tasks.
+pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
+    let server = &exchange.server;
+    if *spoken == Speech::Modern && !declares(incoming) {
+        return Answer::Refusal {
+            code: MISSING_CAPABILITY,
+            message: "the extension is not declared".to_owned(),
+            data: Some(json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}})),
+        };
+    }
+    if incoming.method == "tasks/list" && *spoken != Speech::Modern {
+        let all = server.tasks.0.lock().expect(LOCK);
+        let tasks: Vec<Value> = all.iter().map(|(id, task)| task.legacy(id)).collect();
+        return Answer::Result(json!({ "tasks": tasks }));
+    }
+    let id = incoming.text("taskId").unwrap_or_default().to_owned();
+    let Some(task) = server.tasks.get(&id) else {
+        return Answer::refuse(INVALID_PARAMS, "Task not found");
+    };
+    match (incoming.method.as_str(), spoken) {
+        ("tasks/get", Speech::Modern) => Answer::Result(task.modern(&id)),
+        ("tasks/get", Speech::Legacy(_)) => Answer::Result(task.legacy(&id)),
+        ("tasks/result", Speech::Legacy(_)) => result(exchange, &id).await,
+        ("tasks/update", Speech::Modern) => {
+            let reply = &incoming.params["inputResponses"]["colour"];
+            server.tasks.answered(&id, reply);
+            server.journal.line(&format!("updated {id}"));
+            Answer::Result(json!({}))
+        }
+        ("tasks/cancel", spoken) => cancel(server, &id, &task, spoken),
+        _ => Answer::refuse(METHOD_NOT_FOUND, "Method not found"),
+    }
+}
+
+fn cancel(server: &Server, id: &str, task: &Task, spoken: &Speech) -> Answer {
+    let modern = *spoken == Speech::Modern;
+    if task.is_over() {
+        return if modern {
+            Answer::Result(json!({}))
+        } else {
+            Answer::refuse(INVALID_PARAMS, "the task has ended already")
+        };
+    }
+    server.tasks.change(id, |task| task.cancelled = true);
+    server.journal.line(&format!("cancelled task {id}"));
+    let task = server.tasks.get(id).map(|task| task.legacy(id));
+    Answer::Result(if modern { json!({}) } else { task.unwrap_or_default() })
+}
+
+/// The result, once there is one; what has to be asked before is asked on the same stream.
+async fn result(exchange: &Exchange, id: &str) -> Answer {
+    let related = json!({RELATED: {"taskId": id}});
+    loop {
+        let Some(task) = exchange.server.tasks.get(id) else {
+            return Answer::refuse(INVALID_PARAMS, "Task not found");
+        };
+        if task.is_over() {
+            return match task.outcome() {
+                Answer::Result(mut result) => {
+                    result["_meta"] = related;
+                    Answer::Result(result)
+                }
+                other => other,
+            };
+        }
+        if task.status() == "input_required" && task.answer.is_none() {
+            let mut params = question();
+            params["_meta"] = related.clone();
+            let ask = exchange.conversation.ask(&exchange.outlet, "elicitation/create", &params);
+            exchange.server.tasks.answered(id, &ask.await["result"]);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Tells by itself when a task ends, so that nobody has to wait for the next look.
+async fn tell_end(exchange: Exchange, id: String, task: Task) {
+    tokio::time::sleep(task.takes + Duration::from_millis(20)).await;
+    let params = task.legacy(&id);
+    if exchange.conversation.revision().is_some() {
+        exchange.outlet.notice(message::notice("notifications/tasks/status", &params)).await;
+    }
+    exchange.server.tell_task(&id);
+}
+
+fn question() -> Value {
+    json!({
+        "mode": "form",
+        "message": "Which colour?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"answer": {"type": "string"}},
+            "required": ["answer"],
+        },
+    })
+}
+
+/// Whether the request says that its client knows tasks.
+fn declares(incoming: &Incoming) -> bool {
+    let capabilities = incoming.meta(META_CAPABILITIES);
+    capabilities.is_some_and(|it| it["extensions"][EXTENSION].is_object())
+}
+
+impl Tasks {
+    fn keep(&self, task: Task) -> String {
+        let mut tasks = self.0.lock().expect(LOCK);
+        // Another process of the same fixture must not know it by chance.
+        let id = format!("task-{}-{}", std::process::id(), tasks.len() + 1);
+        tasks.insert(id.clone(), task);
+        id
+    }
+
+    fn get(&self, id: &str) -> Option<Task> {
+        self.0.lock().expect(LOCK).get(id).cloned()
+    }
+
+    fn change(&self, id: &str, change: impl FnOnce(&mut Task)) {
+        if let Some(task) = self.0.lock().expect(LOCK).get_mut(id) {
+            change(task);
+        }
+    }
+
+    fn answered(&self, id: &str, reply: &Value) {
+        let said = reply["content"]["answer"].as_str().or(reply["action"].as_str());
+        let said = said.unwrap_or("nothing").to_owned();
+        self.change(id, |task| task.answer = Some((said, Instant::now())));
+    }
+}
+
+impl Task {
+    fn asked_for(exchange: &Exchange, incoming: &Incoming) -> Self {
+        let arguments = incoming.arguments();
+        Self {
+            began: Instant::now(),
+            takes: Duration::from_millis(arguments["ms"].as_u64().unwrap_or(0)),
+            poll_ms: exchange.server.options.task_poll_ms,
+            ttl: incoming.params["task"].get("ttl").cloned().unwrap_or(json!(600_000)),
+            asks: arguments["ask"] == true,
+            answer: None,
+            fails: arguments["fail"].as_str().map(str::to_owned),
+            cancelled: false,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.status(), "completed" | "failed" | "cancelled")
+    }
+
+    fn status(&self) -> &'static str {
+        let is_asking =
+            self.asks && self.answer.as_ref().is_none_or(|(_, since)| since.elapsed() < SHOWN_ON);
+        match (self.cancelled, self.began.elapsed() >= self.takes) {
+            (true, _) => "cancelled",
+            (false, true) if is_asking => "input_required",
+            (false, true) if self.fails.is_some() => "failed",
+            (false, true) => "completed",
+            (false, false) => "working",
+        }
+    }
+
+    fn outcome(&self) -> Answer {
+        let said = self.answer.as_ref().map(|(said, _)| format!(": {said}")).unwrap_or_default();
+        match self.fails.as_deref() {
+            None => Answer::Result(content::text(format!("found it{said}"))),
+            Some("error") => Answer::refuse(-32603, "the sources are gone"),
+            Some(_) => Answer::Result(content::failure("nothing was found")),
+        }
+    }
+
+    fn legacy(&self, id: &str) -> Value {
+        json!({
+            "taskId": id,
+            "status": self.status(),
+            "statusMessage": format!("it is {}", self.status()),
+            "createdAt": "2025-11-25T10:00:00Z",
+            "lastUpdatedAt": "2025-11-25T10:00:00Z",
+            "ttl": self.ttl,
+            "pollInterval": self.poll_ms,
+        })
+    }
+
+    fn modern(&self, id: &str) -> Value {
+        let mut task = json!({
+            "taskId": id,
+            "status": self.status(),
+            "statusMessage": format!("it is {}", self.status()),
+            "createdAt": "2026-07-28T10:00:00Z",
+            "lastUpdatedAt": "2026-07-28T10:00:00Z",
+            "ttlMs": self.ttl,
+            "pollIntervalMs": self.poll_ms,
+        });
+        match (self.status(), self.outcome()) {
+            ("input_required", _) => {
+                let asked = json!({"method": "elicitation/create", "params": question()});
+                task["inputRequests"] = json!({ "colour": asked });
+            }
+            ("completed", Answer::Result(result)) => task["result"] = result,
+            // A result that reports a failure is a result.
+            ("failed", Answer::Result(result)) => {
+                task["status"] = json!("completed");
+                task["result"] = result;
+            }
+            ("failed", Answer::Refusal { code, message, .. }) => {
+                task["error"] = json!({"code": code, "message": message});
+            }
+            _ => {}
+        }
+        task
+    }
+}
