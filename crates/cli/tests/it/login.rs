@@ -242,6 +242,20 @@ fn a_header_from_the_configuration_is_not_replaced_by_a_login() {
 }
 
 #[test]
+fn a_login_is_not_used_at_another_address_of_the_same_name() {
+    let [first, second] = [(); 2].map(|()| OauthFixture::start(&[]));
+    let switchboard = home_of(&first);
+    log_in(&switchboard, &first, &[]).expect(0);
+    switchboard.configure(&json!({"guarded": {"url": second.url()}}));
+    assert_needs_login(&switchboard);
+    let seen = second.seen();
+    let headers: Vec<&String> = seen["authorization"].as_object().unwrap().keys().collect();
+    assert_eq!(headers, ["none"]);
+    switchboard.configure(&json!({"guarded": {"url": first.url()}}));
+    assert_eq!(whoami(&switchboard), "client with no scopes");
+}
+
+#[test]
 fn tokens_are_in_no_file_and_in_no_output() {
     let fixture = OauthFixture::start(&["--client-auth", "basic"]);
     let switchboard = home_of(&fixture);

@@ -166,8 +166,10 @@ fn oa_05_metadata_without_s256_is_refused() {
 
 #[test]
 fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
-    let cases: [&[&str]; 5] = [
+    let cases: [&[&str]; 6] = [
         &["--misbehave", "wrong-iss"],
+        // Nor is a refusal believed that comes from another issuer.
+        &["--misbehave", "wrong-iss", "--deny"],
         &["--misbehave", "wrong-iss", "--value", "{origin}/"],
         &["--misbehave", "wrong-iss", "--value", ""],
         &["--misbehave", "no-iss"],
@@ -184,6 +186,7 @@ fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
         let ran = log_in(&home_of(&fixture), &fixture, &[]);
         assert_ne!(ran.code, 0, "{flags:?}: {ran:?}");
         assert!(ran.stderr.contains("does not count"), "{flags:?}: {ran:?}");
+        assert!(!ran.stderr.contains("access_denied"), "{flags:?}: {ran:?}");
         assert_eq!(fixture.requests("POST /token"), 0, "{flags:?}");
     }
     // An answer without `iss` is fine where none was promised.

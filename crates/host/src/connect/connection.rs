@@ -15,7 +15,7 @@ use crate::connect::back_off::back_off;
 use crate::connect::changed::Changed;
 use crate::connect::establish::{Live, NotEstablished, address, ended, establish, needs_login};
 use crate::connect::fleet::Offers;
-use crate::connect::informing::Informing;
+use crate::connect::informing::{Informing, Told};
 use crate::connect::listening::Listening;
 use crate::connect::listing::{EVERYTHING, list};
 use crate::connect::process::Process;
@@ -27,6 +27,8 @@ use crate::login::Account;
 const STEADY: Duration = Duration::from_secs(10);
 /// How long the output of a server that has ended is still read.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long a server may think about which messages are wanted before it is announced.
+const LEVEL_PATIENCE: Duration = Duration::from_millis(200);
 /// How long calls on a connection that is replaced may still run.
 const DRAIN: Duration = Duration::from_secs(30);
 /// How often a server that wants a login looks whether somebody has logged in.
@@ -95,13 +97,7 @@ enum End {
 impl Connection {
     /// Keeps the server alive until the reins say otherwise.
     pub(super) async fn run(self) {
-        let mut failures = 0;
-        let account = match &self.config.transport {
-            Transport::Http { urls, .. } => {
-                self.around.logins.account(&self.config, address(urls, self.number))
-            }
-            Transport::Builtin | Transport::Stdio { .. } => None,
-        };
+        let (mut failures, account) = (0, self.account());
         let account = account.as_ref();
         let mut offers = Arc::clone(&self.before);
         loop {
@@ -156,6 +152,12 @@ impl Connection {
         }
     }
 
+    /// Who gives requests their login, if this server takes one.
+    fn account(&self) -> Option<Arc<Account>> {
+        let Transport::Http { urls, .. } = &self.config.transport else { return None };
+        self.around.logins.account(&self.config, address(urls, self.number))
+    }
+
     /// Waits; returns whether to go on.
     async fn pause(&self, wait: Duration) -> bool {
         let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(86_400 * 365));
@@ -207,14 +209,16 @@ impl Connection {
         let hears_of_resources = self.number == 0;
         let listening = Listening { peer, server, around, hears_of_resources, again };
         let listening = listening.run(agreement);
-        let informing =
-            Informing { peer, agreement, server, around, told_of_roots, hears_of_resources };
-        let informing = informing.run();
+        let level_told = CancellationToken::new();
+        let level = level_told.clone();
+        let told = Told { roots: told_of_roots, resources: hears_of_resources, level };
+        let informing = Informing { peer, agreement, server, around, told }.run();
         tokio::pin!(listening, informing);
         let asked = Asked::default();
         let start_listing = |kinds, before: &Arc<Offers>| {
             let before = Arc::clone(before);
-            Some(Box::pin(list(peer, agreement, self.config.timeout, kinds, before)))
+            let listing = list(peer, agreement, self.config.timeout, kinds, before);
+            Some(Box::pin(once_told(&level_told, listing)))
         };
         let mut changed = Changed::default();
         // What the server asks is answered while it is listed: it may wait for that.
@@ -314,6 +318,14 @@ impl Connection {
             }
         }
     }
+}
+
+/// What was listed, once the server also knows which messages are wanted: nothing of ours is under
+/// way when it is announced. A server that is silent about that is not waited for.
+async fn once_told<T>(level_told: &CancellationToken, listing: impl Future<Output = T>) -> T {
+    let listed = listing.await;
+    tokio::time::timeout(LEVEL_PATIENCE, level_told.cancelled()).await.ok();
+    listed
 }
 
 /// The result of what is under way; nothing is under way, nothing comes.

@@ -207,8 +207,12 @@ impl Door<'_> {
         };
         let tentative = Tentative::new(peer.clone());
         let agreement = match way {
-            // A server that is silent on the probe must not use up the time of the handshake.
-            Way::Modern => handshake::discover(&peer, self.us, self.limit.min(STUCK)).await?,
+            Way::Modern => {
+                // A server that is silent on the probe must not use up the time of a handshake.
+                let alone = self.ways() == [Way::Modern];
+                let limit = if alone { self.limit } else { self.limit.min(STUCK) };
+                handshake::discover(&peer, self.us, limit).await?
+            }
             Way::Legacy | Way::Sse => handshake::initialize(&peer, self.us, self.limit).await?,
         };
         tentative.keep();

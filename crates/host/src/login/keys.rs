@@ -100,7 +100,8 @@ impl Keys {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
