@@ -11,6 +11,7 @@ use crate::args_offers::{Complete, WatchResource};
 use crate::args_review::{Review, WaitForReview};
 use crate::args_serve::Serve;
 use crate::args_tasks::Tasks;
+use crate::args_tokens::Tokens;
 
 /// The place where AI agents and MCP servers meet.
 #[derive(Debug, Parser)]
@@ -72,6 +73,9 @@ pub(crate) enum Command {
     Prompts(Prompts),
     /// Be one MCP server for any client, with all servers behind it
     Serve(Serve),
+    /// Make, list and take back tokens for clients of `serve`
+    #[command(visible_alias = "token")]
+    Tokens(Tokens),
     /// Say how the value of an argument may go on
     Complete(Complete),
     /// Talk with a model that uses the tools

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Talk to one client over standard input and output
-    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin"])]
+    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "require_token", "oauth_issuer"])]
     pub(crate) stdio: bool,
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8808")]
@@ -30,6 +30,51 @@ pub(crate) struct Serve {
     /// An origin whose pages may talk to us (may be given several times)
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
+    /// Let in only who presents a token; always so where other machines can reach us
+    #[arg(long)]
+    pub(crate) require_token: bool,
+    #[command(flatten)]
+    pub(crate) oauth: OauthArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OauthArguments {
+    /// Accept the tokens of this OAuth issuer
+    #[arg(long, value_name = "URL", requires = "oauth_audience")]
+    pub(crate) oauth_issuer: Option<String>,
+    /// The address under which clients reach us, for which the tokens must be made
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub(crate) oauth_audience: Option<String>,
+    /// A scope that the tokens must have (may be given several times)
+    #[arg(long, value_name = "SCOPE", requires = "oauth_issuer")]
+    pub(crate) oauth_scope: Vec<String>,
+    /// Where the issuer's keys are; found out by default
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub(crate) oauth_jwks: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitArguments {
+    /// Requests of one caller at the same time; 256 by default, without tokens 4096 for all together
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_in_flight: Option<u32>,
+    /// Sessions of one caller; 1000 by default, without tokens 10000 for all together
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_sessions: Option<u32>,
+    /// Requests of one caller per second; no limit by default
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_rate: Option<u32>,
+    /// The largest message, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20, value_parser = clap::value_parser!(u32).range(1_024..))]
+    pub(crate) max_body: u32,
+    /// Seconds that a client may take to send its headers or a message
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) read_timeout: u64,
+    /// Seconds that calls may go on after we were asked to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub(crate) drain: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,6 +11,7 @@ mod args_offers;
 mod args_review;
 mod args_serve;
 mod args_tasks;
+mod args_tokens;
 mod arguments;
 mod chat;
 mod commands;

@@ -10,8 +10,10 @@ pub(crate) const LOCAL: &str = "local";
 /// What somebody who may call is known as, and what they see.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The name of what they proved.
+    /// What they proved: tells them from everybody else, and is the same with every request.
     pub identity: Arc<str>,
+    /// What the record calls them.
+    pub name: Arc<str>,
     /// What they see.
     pub view: Arc<View>,
 }
@@ -20,6 +22,6 @@ impl Access {
     /// Anybody on this machine, who sees everything.
     #[must_use]
     pub fn local() -> Self {
-        Self { identity: LOCAL.into(), view: Arc::default() }
+        Self { identity: LOCAL.into(), name: LOCAL.into(), view: Arc::default() }
     }
 }

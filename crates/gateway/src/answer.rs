@@ -1,5 +1,7 @@
 //! Results and errors as a client of either era reads them.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
@@ -7,10 +9,12 @@ use serde_json::value::RawValue;
 use switchboard_host::{Outcome, OutcomeKind, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 
-use crate::members::with_front;
+use crate::members::{with_front, with_value};
 
 /// How long a list may be kept by whoever asked: changes are announced to those who listen.
 const LIST_MS: u64 = 10_000;
+/// Nothing is kept for longer than a day, whatever a server says.
+const LONGEST_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Whether a result may be kept, and by whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +29,20 @@ pub(crate) enum Cache {
     Fresh,
 }
 
-/// A result as its text, for a client of `era`; what it says of itself already stays.
+/// A result as its text, for a client of `era`; what it says of itself already stays, within reason.
 pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
     if era == Era::Legacy {
         return result.to_owned();
     }
     let said = Said::of(result);
+    let result = match said.ttl {
+        Some(Ttl::Odd(instead)) if cache != Cache::Silent => {
+            with_value(result, "ttlMs", &instead.to_string())
+                .map_or(Cow::Borrowed(result), Cow::Owned)
+        }
+        Some(Ttl::Odd(_) | Ttl::Sound) | None => Cow::Borrowed(result),
+    };
+    let result = &*result;
     let mut members = Vec::new();
     if !said.result_type {
         members.push(r#""resultType":"complete""#.to_owned());
@@ -41,7 +53,7 @@ pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
         Cache::Private => Some((LIST_MS, "private")),
         Cache::Fresh => Some((0, "private")),
     } {
-        if !said.ttl {
+        if said.ttl.is_none() {
             members.push(format!(r#""ttlMs":{milliseconds}"#));
         }
         if !said.scope {
@@ -58,8 +70,27 @@ pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
 #[derive(Default)]
 struct Said {
     result_type: bool,
-    ttl: bool,
+    ttl: Option<Ttl>,
     scope: bool,
+}
+
+/// For how long a result says that it may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ttl {
+    /// A number that makes sense.
+    Sound,
+    /// Something else, and what is said in its place.
+    Odd(u64),
+}
+
+impl Ttl {
+    fn of(raw: &RawValue) -> Self {
+        match raw.get().parse::<u128>() {
+            Ok(milliseconds) if milliseconds <= u128::from(LONGEST_MS) => Self::Sound,
+            Ok(_) => Self::Odd(LONGEST_MS),
+            Err(_) => Self::Odd(0),
+        }
+    }
 }
 
 impl Said {
@@ -84,7 +115,7 @@ impl Said {
             |_| Self::default(),
             |shape| Self {
                 result_type: shape.result_type.is_some(),
-                ttl: shape.ttl_ms.is_some(),
+                ttl: shape.ttl_ms.map(Ttl::of),
                 scope: shape.cache_scope.is_some(),
             },
         )
@@ -178,6 +209,26 @@ mod tests {
             ),
         ] {
             assert_eq!(dressed(result, era, cache), expected);
+        }
+    }
+
+    #[test]
+    fn hd_07_nothing_is_kept_for_longer_than_a_day() {
+        for (said, expected) in [
+            ("86400000", "86400000"),
+            ("86400001", "86400000"),
+            ("1000000000000000", "86400000"),
+            ("0", "0"),
+            ("-1", "0"),
+            ("1.5", "0"),
+            (r#""60000""#, "0"),
+        ] {
+            let result = |ttl: &str| {
+                format!(
+                    r#"{{"resultType":"complete","cacheScope":"public","ttlMs":{ttl},"x":1e400}}"#
+                )
+            };
+            assert_eq!(dressed(&result(said), Era::Modern, Cache::Fresh), result(expected));
         }
     }
 }

@@ -146,8 +146,8 @@ impl Client {
         let said = name.map(|name| shown_text(&name, 80));
         let name = match (&*access.identity, said) {
             (LOCAL, Some(said)) => said,
-            (identity, Some(said)) => format!("{identity} ({said})"),
-            (identity, None) => identity.to_owned(),
+            (_, Some(said)) => format!("{} ({said})", access.name),
+            (_, None) => access.name.to_string(),
         };
         Self {
             caller: Caller { face: Face::Gateway, origin: Origin::Client, name, reference: None },

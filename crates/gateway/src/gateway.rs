@@ -7,6 +7,7 @@ use std::time::Duration;
 use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 
+use crate::limits::{CallerLimits, Callers, Full, Pass};
 use crate::listing::{Collision, Listing, NameMode};
 use crate::notices::Notices;
 use crate::parked::Parked;
@@ -30,6 +31,12 @@ pub struct Options {
     pub tools: ToolMode,
     /// The largest message that is read, in bytes.
     pub body_limit_bytes: usize,
+    /// How long a client may take to send its headers, or a message.
+    pub read_limit: Duration,
+    /// How long calls may go on after we were asked to end.
+    pub drain: Duration,
+    /// How much one caller may do at once.
+    pub caller: CallerLimits,
 }
 
 /// Which tools are listed.
@@ -46,7 +53,14 @@ pub enum ToolMode {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { names: NameMode::default(), tools: ToolMode::default(), body_limit_bytes: 4 << 20 }
+        Self {
+            names: NameMode::default(),
+            tools: ToolMode::default(),
+            body_limit_bytes: 4 << 20,
+            read_limit: Duration::from_secs(60),
+            drain: Duration::from_secs(30),
+            caller: CallerLimits::default(),
+        }
     }
 }
 
@@ -60,6 +74,7 @@ struct Inner {
     host: Host,
     options: Options,
     listings: Mutex<(u64, HashMap<String, Arc<Listing>>)>,
+    callers: Callers,
     sessions: Sessions,
     parked: Parked,
     notices: Notices,
@@ -74,12 +89,14 @@ impl Gateway {
     #[must_use]
     pub fn new(host: Host, options: Options) -> Self {
         let stop = CancellationToken::new();
+        let limits = options.caller;
         let inner = Inner {
             host,
             options,
             listings: Mutex::default(),
-            sessions: Sessions::default(),
-            parked: Parked::default(),
+            callers: Callers::new(limits),
+            sessions: Sessions::new(limits.sessions),
+            parked: Parked::new(limits.waiting),
             notices: Notices::default(),
             used: Used::default(),
             stop,
@@ -123,6 +140,23 @@ impl Gateway {
     #[must_use]
     pub fn collisions(&self) -> Vec<Collision> {
         self.listing(&Arc::default()).collisions().to_vec()
+    }
+
+    /// Counts a request of a caller, if it may have one more.
+    pub(crate) fn enter(&self, identity: &Arc<str>) -> Result<Pass, Full> {
+        if self.inner.stop.is_cancelled() {
+            return Err(Full::Ending);
+        }
+        self.inner.callers.enter(identity)
+    }
+
+    /// Ends what belongs to callers who may no longer call.
+    pub(crate) fn dismiss(&self, holds: impl Fn(&str) -> bool) {
+        for identity in self.inner.callers.busy().iter().filter(|identity| !holds(identity)) {
+            self.inner.callers.dismiss(identity);
+        }
+        self.inner.sessions.close_all(|identity| !holds(identity));
+        self.inner.parked.give_up(|identity| !holds(identity));
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -180,6 +214,7 @@ impl Gateway {
 
     async fn sweep(self) {
         while self.inner.stop.run_until_cancelled(tokio::time::sleep(SWEEP)).await.is_some() {
+            self.inner.callers.sweep();
             self.inner.sessions.sweep();
             self.inner.parked.sweep();
         }

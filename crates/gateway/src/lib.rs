@@ -16,6 +16,8 @@ mod dispatch;
 mod envelope;
 mod gateway;
 pub mod http;
+pub mod keys;
+mod limits;
 mod listing;
 mod lists;
 mod members;
@@ -31,5 +33,6 @@ mod view;
 
 pub use access::Access;
 pub use gateway::{Gateway, Options, ToolMode};
+pub use limits::CallerLimits;
 pub use listing::{Collision, NameMode};
 pub use view::View;

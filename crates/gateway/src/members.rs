@@ -40,6 +40,11 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 ///
 /// Nothing comes of text that is not an object.
 pub(crate) fn with_text(object: &str, key: &str, text: &str) -> Option<String> {
+    with_value(object, key, &serde_json::Value::from(text).to_string())
+}
+
+/// The same with any JSON text as the member.
+pub(crate) fn with_value(object: &str, key: &str, text: &str) -> Option<String> {
     let Members(members) = serde_json::from_str(object).ok()?;
     let mut out = String::with_capacity(object.len() + text.len());
     out.push('{');
@@ -49,11 +54,7 @@ pub(crate) fn with_text(object: &str, key: &str, text: &str) -> Option<String> {
         }
         push_text(&mut out, name);
         out.push(':');
-        if name == key {
-            push_text(&mut out, text);
-        } else {
-            out.push_str(value.get());
-        }
+        out.push_str(if name == key { text } else { value.get() });
     }
     out.push('}');
     Some(out)

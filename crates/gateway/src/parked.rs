@@ -47,12 +47,16 @@ pub(crate) struct Waiting {
 }
 
 /// All calls that wait.
-#[derive(Default)]
 pub(crate) struct Parked {
     by_word: Mutex<HashMap<String, Waiting>>,
+    most_per_caller: usize,
 }
 
 impl Parked {
+    pub(crate) fn new(most_per_caller: usize) -> Self {
+        Self { by_word: Mutex::default(), most_per_caller }
+    }
+
     /// Lets a call wait; the word is for its client alone. None when there is no room.
     pub(crate) fn park(
         &self,
@@ -65,7 +69,8 @@ impl Parked {
         let now = Instant::now();
         // Dropping a call gives it up.
         waiting.retain(|_, call| call.until > now);
-        if waiting.len() >= MOST {
+        let own = waiting.values().filter(|call| call.identity == *identity).count();
+        if waiting.len() >= MOST || own >= self.most_per_caller {
             return None;
         }
         let word = random::word()?;
@@ -84,6 +89,11 @@ impl Parked {
             return None;
         }
         waiting.remove(word)
+    }
+
+    /// Gives up the calls of some callers.
+    pub(crate) fn give_up(&self, of: impl Fn(&str) -> bool) {
+        locked(&self.by_word).retain(|_, call| !of(&call.identity));
     }
 
     /// Gives up what nobody came back for.

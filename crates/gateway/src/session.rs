@@ -21,9 +21,20 @@ const IDLE: Duration = Duration::from_secs(60 * 60);
 /// As many sessions are kept; beyond, new ones are refused.
 const MOST: usize = 10_000;
 
+/// Why there is no room for another session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// The caller has as many as it may.
+    OfCaller,
+    /// All callers together have.
+    AtAll,
+}
+
 /// One HTTP client of the legacy era.
 pub(crate) struct Session {
     pub(crate) id: String,
+    /// Whose it is, whatever it says of itself later.
+    identity: Arc<str>,
     client: Mutex<Arc<Client>>,
     /// Ends everything that belongs to the session.
     pub(crate) over: CancellationToken,
@@ -145,23 +156,35 @@ impl Drop for Forget<'_> {
 }
 
 /// All sessions.
-#[derive(Default)]
 pub(crate) struct Sessions {
     by_id: Mutex<HashMap<String, Arc<Session>>>,
+    most_per_caller: usize,
 }
 
 impl Sessions {
+    pub(crate) fn new(most_per_caller: usize) -> Self {
+        Self { by_id: Mutex::default(), most_per_caller }
+    }
+
     /// Opens one, if there is room.
-    pub(crate) fn open(&self, client: Arc<Client>) -> Option<Arc<Session>> {
+    pub(crate) fn open(&self, client: Arc<Client>) -> Result<Arc<Session>, NoRoom> {
         let mut sessions = locked(&self.by_id);
-        if sessions.len() >= MOST {
+        let identity = Arc::clone(&client.identity);
+        let room = |sessions: &HashMap<String, Arc<Session>>| {
+            let own = sessions.values().filter(|session| session.identity == identity).count();
+            match () {
+                () if sessions.len() >= MOST => Err(NoRoom::AtAll),
+                () if own >= self.most_per_caller => Err(NoRoom::OfCaller),
+                () => Ok(()),
+            }
+        };
+        if room(&sessions).is_err() {
             sessions.retain(|_, session| session.is_in_use());
-        }
-        if sessions.len() >= MOST {
-            return None;
+            room(&sessions)?;
         }
         let session = Arc::new(Session {
-            id: random::word()?,
+            id: random::word().ok_or(NoRoom::AtAll)?,
+            identity,
             client: Mutex::new(client),
             over: CancellationToken::new(),
             running: Mutex::default(),
@@ -171,13 +194,13 @@ impl Sessions {
             used: Mutex::new(Instant::now()),
         });
         sessions.insert(session.id.clone(), Arc::clone(&session));
-        Some(session)
+        Ok(session)
     }
 
     /// The session of that id, if it belongs to that caller.
     pub(crate) fn get(&self, id: &str, caller: &str) -> Option<Arc<Session>> {
         let session = locked(&self.by_id).get(id).cloned()?;
-        if *session.client().identity != *caller {
+        if *session.identity != *caller {
             return None;
         }
         *locked(&session.used) = Instant::now();
@@ -189,6 +212,17 @@ impl Sessions {
         if let Some(session) = locked(&self.by_id).remove(id) {
             session.over.cancel();
         }
+    }
+
+    /// Ends all sessions of some callers.
+    pub(crate) fn close_all(&self, of: impl Fn(&str) -> bool) {
+        locked(&self.by_id).retain(|_, session| {
+            let ends = of(&session.identity);
+            if ends {
+                session.over.cancel();
+            }
+            !ends
+        });
     }
 
     /// Ends what has not been used for long.

@@ -43,7 +43,8 @@ impl Greeting<'_> {
 }
 
 impl Gateway {
-    /// Serves one client until its end of the pipe closes or the gateway stops.
+    /// Serves one client until its end of the pipe closes; or until the gateway stops, then what
+    /// runs may end.
     pub async fn serve_pipe<R, W>(&self, from: R, to: W)
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -60,9 +61,14 @@ impl Gateway {
         };
         let pipe = Arc::new(pipe);
         let mut notices = self.notices().watch();
+        let mut ending = false;
         loop {
             tokio::select! {
-                () = self.stopping().cancelled() => break,
+                () = self.stopping().cancelled(), if !ending => {
+                    pipe.tasks.close();
+                    ending = true;
+                }
+                () = pipe.tasks.wait(), if ending => break,
                 _ = peer.closed() => break,
                 received = inbound.recv() => match received {
                     Some(received) => pipe.take_in(received),
@@ -100,6 +106,14 @@ struct Pipe {
 impl Pipe {
     fn take_in(self: &Arc<Self>, inbound: Inbound) {
         match inbound {
+            Inbound::Request { id, .. } if self.gateway.stopping().is_cancelled() => {
+                let peer = self.peer.clone();
+                self.tasks.spawn(async move {
+                    let why = "the gateway is about to end and takes no new requests";
+                    let error = RpcError::new(RpcError::INTERNAL_ERROR, why);
+                    peer.reply(&id, Err(error)).await.ok();
+                });
+            }
             Inbound::Request { id, method, params } => {
                 let cancel = CancellationToken::new();
                 locked(&self.running).insert(id.as_str().to_owned(), cancel.clone());

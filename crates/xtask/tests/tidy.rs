@@ -57,7 +57,16 @@ const OUTSIDE: [(&str, &[&str]); 5] = [
     ("rusqlite", &["crates/host/src/record"]),
     ("axum", &["crates/gateway", "crates/console", "crates/testkit", "crates/bench"]),
     ("clap", &["crates/cli"]),
-    ("reqwest", &["crates/wire", "crates/models", "crates/bench", "crates/host/src/login"]),
+    (
+        "reqwest",
+        &[
+            "crates/wire",
+            "crates/models",
+            "crates/gateway",
+            "crates/bench",
+            "crates/host/src/login",
+        ],
+    ),
     ("rmcp", &["crates/wire", "crates/gateway", "crates/testkit", "crates/bench"]),
 ];
 

@@ -19,9 +19,11 @@ mod review;
 mod review_answer;
 mod run;
 mod serve;
+mod serve_door;
 pub(crate) mod servers;
 mod sessions;
 mod tasks;
+mod tokens;
 pub(crate) mod tools;
 mod watch_resource;
 

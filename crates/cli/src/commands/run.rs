@@ -5,10 +5,11 @@ use crate::args::{
 };
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::args_tasks::TasksCommand;
+use crate::args_tokens::TokensCommand;
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
     call, calls, complete, doctor, edit, index, login, logout, logs, manual, models, prompt,
-    prompts, resources, review, serve, servers, sessions, tasks, tools, watch_resource,
+    prompts, resources, review, serve, servers, sessions, tasks, tokens, tools, watch_resource,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -51,6 +52,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             }
         },
         Command::Serve(serve) => serve::serve(context, serve).await,
+        Command::Tokens(of) => tokens::tokens(context, of.command.unwrap_or(TokensCommand::List)),
         Command::Complete(wanted) => complete::complete(context, &wanted).await,
         Command::Chat(chat) => interactive::chat(context, &chat).await,
         Command::Run(run) => once::run(context, run).await,

@@ -11,13 +11,11 @@ use switchboard_host::policy::Pattern;
 use tokio::net::TcpListener;
 
 use crate::args_serve::{NameChoice, ReviewChoice, Serve, ToolChoice};
+use crate::commands::serve_door;
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::pipes::{standard_input, standard_output};
-
-/// How long calls may go on after we were asked to end.
-const DRAIN: Duration = Duration::from_secs(30);
 
 /// Serves until it is told to end.
 pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
@@ -29,6 +27,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
         ReviewChoice::Client => vec![Pattern::new("*")],
         ReviewChoice::Ask => Vec::new(),
     };
+    let door = if serve.stdio { Door::default() } else { serve_door::door(context, &serve)? };
     let listener = if serve.stdio { None } else { Some(listen(serve.listen).await?) };
     let people = People::nobody(&context.printer);
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
@@ -44,28 +43,30 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
         },
         ..Options::default()
     };
+    let options = serve_door::limited(options, &door, &serve.limits);
+    let drain = options.drain;
     let gateway = Gateway::new(host.clone(), options);
     if serve.names == NameChoice::Plain {
         host.settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
     match listener {
-        None => over_pipe(context, &gateway).await,
-        Some(listener) => over_http(context, &gateway, listener, serve).await?,
+        None => over_pipe(context, &gateway, drain).await,
+        Some(listener) => over_http(context, &gateway, listener, door).await?,
     }
     gateway.stop();
     host.stop().await;
     Ok(exit_code::OK)
 }
 
-async fn over_pipe(context: &Context, gateway: &Gateway) {
+async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
     let serving = gateway.serve_pipe(standard_input(), standard_output());
     let stop = context.interrupts.token();
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {
         gateway.stop();
         // What runs has been told; it may end in order.
-        tokio::time::timeout(DRAIN, serving).await.ok();
+        tokio::time::timeout(drain, serving).await.ok();
     }
 }
 
@@ -73,23 +74,18 @@ async fn over_http(
     context: &Context,
     gateway: &Gateway,
     listener: TcpListener,
-    serve: Serve,
+    door: Door,
 ) -> Result<(), CliError> {
     let address = listener.local_addr().map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
     })?;
     announce(context, gateway.host(), address)?;
-    let door = Door { hosts: serve.allow_host, origins: serve.allow_origin, keys: None };
     let stop = context.interrupts.token().clone();
     let served = http::serve(gateway.clone(), door, listener, stop).await;
     served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
-    if !address.ip().is_loopback() {
-        let message = format!("`{address}` can be reached from other machines");
-        return Err(CliError::usage(message).with_hint("listen on 127.0.0.1"));
-    }
     TcpListener::bind(address).await.map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("cannot listen on {address}: {error}"))
             .with_hint("another program may be there: `--listen 127.0.0.1:0` takes a free port")

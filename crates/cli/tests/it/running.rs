@@ -144,6 +144,17 @@ impl Running {
         assert!(found, "`{then}` did not come after `{first}`: {told:?} {warned:?}");
     }
 
+    /// Waits for the first line of standard output.
+    pub(crate) fn first_line(&self) -> String {
+        self.wait_for("\n");
+        self.stdout.text().lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Everything on standard output so far.
+    pub(crate) fn heard(&self) -> String {
+        self.stdout.text()
+    }
+
     /// Presses Ctrl-C, so to speak.
     pub(crate) fn interrupt(&self) {
         self.signal("INT");

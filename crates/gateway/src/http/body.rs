@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use switchboard_wire::RpcError;
+use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 
 use crate::envelope;
+use crate::gateway::Options;
+use crate::limits::Full;
+use crate::session::NoRoom;
 
 /// A stream that has nothing to say says so this often, so that nobody in between closes it.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -24,6 +27,61 @@ pub(super) fn json(status: StatusCode, text: String) -> Response {
 /// A message that could not be taken, as its error.
 pub(super) fn refusal(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
     json(status, envelope::refusal(&RpcError::new(code, why)))
+}
+
+/// The code of errors that say: not now.
+const BUSY: i64 = -32_000;
+
+/// A request that is not taken now, as its error.
+pub(super) fn full(id: &Json, full: Full) -> Response {
+    let (status, wait, why) = match full {
+        Full::InFlight { limit } => {
+            let why = format!("this caller has {limit} requests under way, which is the limit");
+            (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1), why)
+        }
+        Full::TooFast { wait } => {
+            let why = "this caller's requests come too fast".to_owned();
+            (StatusCode::TOO_MANY_REQUESTS, wait, why)
+        }
+        Full::Ending => {
+            let why = "the gateway is about to end and takes no new requests".to_owned();
+            (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5), why)
+        }
+    };
+    let error = RpcError::new(BUSY, why);
+    later(json(status, envelope::response(id, Err(&error))), wait)
+}
+
+/// A session that there is no room for, as its error.
+pub(super) fn no_room(no_room: NoRoom) -> Response {
+    let status = match no_room {
+        NoRoom::OfCaller => StatusCode::TOO_MANY_REQUESTS,
+        NoRoom::AtAll => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    later(refusal(status, BUSY, "there are too many sessions"), Duration::from_secs(60))
+}
+
+/// Says when to come back, in whole seconds.
+fn later(mut response: Response, wait: Duration) -> Response {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    response
+}
+
+/// Reads a message: not longer than allowed, and not for longer.
+pub(super) async fn read(body: Body, options: &Options) -> Result<Bytes, Response> {
+    let limit = options.body_limit_bytes;
+    match tokio::time::timeout(options.read_limit, to_bytes(body, limit)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => {
+            let why = format!("the message has more than {limit} bytes, or did not arrive whole");
+            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why))
+        }
+        Err(_) => {
+            let why = "the message did not arrive in time";
+            Err(refusal(StatusCode::REQUEST_TIMEOUT, -32_600, why))
+        }
+    }
 }
 
 /// A message that was taken and has no answer.

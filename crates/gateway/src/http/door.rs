@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::access::Access;
@@ -13,6 +13,17 @@ use crate::access::Access;
 pub trait Keys: Send + Sync {
     /// Who it is that presents `bearer`.
     fn admit<'a>(&'a self, bearer: Option<&'a str>) -> Admitting<'a>;
+
+    /// Whether somebody who was let in before still would be.
+    fn holds(&self, identity: &str) -> bool {
+        let _ = identity;
+        true
+    }
+
+    /// What is told about how to get in: protected-resource metadata, as JSON.
+    fn metadata(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A check under way.
@@ -42,10 +53,11 @@ pub struct Door {
 
 impl Door {
     /// Who it is, if they are let in.
-    pub(crate) async fn admit(&self, headers: &HeaderMap) -> Result<Access, Response> {
-        self.check_names(headers).map_err(refused)?;
+    pub(crate) async fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Access, Response> {
+        self.check_names(uri, headers).map_err(refused)?;
         let Some(keys) = &self.keys else { return Ok(Access::local()) };
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        // Two of them are none: whoever is in between may have looked at the other one.
+        let bearer = only(headers, &AUTHORIZATION).ok().flatten();
         let bearer = bearer.and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -53,23 +65,30 @@ impl Door {
         keys.admit(bearer).await.map_err(refused)
     }
 
+    /// Refuses what is not meant for us, or comes from a page of somebody else.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Box<Response>> {
+        self.check_names(uri, headers).map_err(|refusal| Box::new(refused(refusal)))
+    }
+
     /// A page of another origin must not reach us through the browser of somebody who may.
-    fn check_names(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_names(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let forbidden = |what: &str| Refusal {
             status: 403,
             message: format!("this `{what}` is not allowed"),
             challenge: None,
         };
-        let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-        // HTTP/2 has the name elsewhere, and no browser speaks it without TLS.
-        if headers.contains_key(HOST) {
-            let host = text(HOST).ok_or_else(|| forbidden("Host"))?;
-            if !self.is_ours(host) {
-                return Err(forbidden("Host"));
-            }
+        // A request says its place in a header, in its target, or in both; then they must agree.
+        let host = only(headers, &HOST).map_err(|()| forbidden("Host"))?;
+        let target = uri.authority().map(axum::http::uri::Authority::as_str);
+        let agree = match (host, target) {
+            (Some(host), Some(target)) => host.eq_ignore_ascii_case(target),
+            (Some(_), None) | (None, Some(_)) => true,
+            (None, None) => false,
+        };
+        if !agree || !host.or(target).is_some_and(|place| self.is_ours(place)) {
+            return Err(forbidden("Host"));
         }
-        if headers.contains_key(ORIGIN) {
-            let origin = text(ORIGIN).ok_or_else(|| forbidden("Origin"))?;
+        if let Some(origin) = only(headers, &ORIGIN).map_err(|()| forbidden("Origin"))? {
             let place = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
             let ours = place.is_some_and(|place| self.is_ours(place));
             if !ours && !self.origins.iter().any(|allowed| allowed == origin) {
@@ -81,7 +100,7 @@ impl Door {
 
     fn is_ours(&self, authority: &str) -> bool {
         let host = match authority.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            Some((host, port)) if port.parse::<u16>().is_ok() => host,
             _ => authority,
         };
         ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.eq_ignore_ascii_case(name))
@@ -89,6 +108,16 @@ impl Door {
                 .hosts
                 .iter()
                 .any(|name| host.eq_ignore_ascii_case(name) || authority.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The value of a header that may come once: an error if it comes twice or is no text.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
+        (Some(_), Some(_)) => Err(()),
     }
 }
 
@@ -110,12 +139,12 @@ mod tests {
 
     use super::Door;
 
-    fn is_let_in(door: &Door, pairs: &[(&'static str, &str)]) -> bool {
+    fn is_let_in(door: &Door, uri: &str, pairs: &[(&'static str, &str)]) -> bool {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
-            headers.insert(HeaderName::from_static(name), value.parse().unwrap());
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
         }
-        door.check_names(&headers).is_ok()
+        door.check_names(&uri.parse().unwrap(), &headers).is_ok()
     }
 
     #[test]
@@ -142,7 +171,34 @@ mod tests {
             (&[("host", "localhost"), ("origin", "http://localhost.evil.example")], false),
             (&[("host", "localhost"), ("origin", "file://localhost")], false),
         ] {
-            assert_eq!(is_let_in(&door, pairs), expected, "{pairs:?}");
+            assert_eq!(is_let_in(&door, "/mcp", pairs), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn lb_09_places_that_only_look_like_ours_are_refused() {
+        let local = ("host", "localhost:8808");
+        for (uri, pairs, expected) in [
+            ("/mcp", &[local][..], true),
+            ("/mcp", &[("host", "127.0.0.1:8808.evil.example")], false),
+            ("/mcp", &[("host", "localhost.")], false),
+            ("/mcp", &[("host", "localhost.:8808")], false),
+            ("/mcp", &[("host", "0.0.0.0:8808")], false),
+            ("/mcp", &[("host", "localhost:")], false),
+            ("/mcp", &[("host", "localhost:99999")], false),
+            ("/mcp", &[("host", "")], false),
+            ("/mcp", &[], false),
+            ("/mcp", &[local, ("host", "evil.example")], false),
+            ("/mcp", &[local, local], false),
+            ("http://localhost:8808/mcp", &[local], true),
+            ("http://localhost:8808/mcp", &[], true),
+            ("http://evil.example/mcp", &[local], false),
+            ("http://localhost:8808/mcp", &[("host", "evil.example")], false),
+            ("http://evil.example/mcp", &[], false),
+            ("http://evil.example/mcp", &[("host", "evil.example")], false),
+            ("/mcp", &[local, ("origin", "http://localhost"), ("origin", "null")], false),
+        ] {
+            assert_eq!(is_let_in(&Door::default(), uri, pairs), expected, "{uri} {pairs:?}");
         }
     }
 }

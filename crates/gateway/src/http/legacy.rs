@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
 use tokio::sync::mpsc;
 
-use super::body::{accepted, events, json, refusal};
+use super::body::{accepted, events, full, json, no_room, refusal};
 use super::post::Front;
 use crate::access::Access;
 use crate::asked::Asked;
 use crate::client::Out;
 use crate::envelope::response;
 use crate::gateway::Gateway;
+use crate::limits::Pass;
 use crate::session::{Session, locked};
 use crate::stdio::{Greeting, cancelled_id};
 
@@ -40,8 +41,12 @@ pub(super) async fn take(
     };
     match message {
         Message::Request { id, method, params } => {
+            let pass = match front.gateway.enter(&access.identity) {
+                Ok(pass) => pass,
+                Err(refused) => return full(&id, refused),
+            };
             let (messages, mut stream) = mpsc::channel(64);
-            spawn(&front.gateway, &session, messages, (id, method, params));
+            spawn(&front.gateway, &session, messages, (id, method, params), pass);
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
                 return refusal(StatusCode::INTERNAL_SERVER_ERROR, -32_603, "no answer");
@@ -74,20 +79,29 @@ pub(super) fn batch(
         }
         Err(refused) => return *refused,
     };
-    let members = wire_envelope::split_batch(body).unwrap_or_default();
-    let (messages, stream) = mpsc::channel(64);
-    let mut asked = 0;
-    for member in members {
+    let (mut requests, mut others) = (Vec::new(), Vec::new());
+    for member in wire_envelope::split_batch(body).unwrap_or_default() {
         match wire_envelope::read(&member) {
             Ok(Message::Request { id, method, params }) => {
-                asked += 1;
-                spawn(&front.gateway, &session, messages.clone(), (id, method, params));
+                match front.gateway.enter(&access.identity) {
+                    Ok(pass) => requests.push(((id, method, params), pass)),
+                    Err(refused) => return full(&id, refused),
+                }
             }
-            Ok(message) => tell(&session, message),
+            Ok(message) => others.push(message),
             Err(_) => {
                 return refusal(StatusCode::BAD_REQUEST, -32_600, "a member is no message");
             }
         }
+    }
+    // Either all of them are taken or none.
+    let (messages, stream) = mpsc::channel(64);
+    let asked = requests.len();
+    for (request, pass) in requests {
+        spawn(&front.gateway, &session, messages.clone(), request, pass);
+    }
+    for message in others {
+        tell(&session, message);
     }
     drop(messages);
     if asked == 0 { accepted() } else { events(None, stream) }
@@ -96,8 +110,13 @@ pub(super) fn batch(
 async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
     let greeting: Greeting<'_> = params.and_then(|params| params.read().ok()).unwrap_or_default();
     let client = Arc::new(greeting.client(access));
-    let Some(session) = gateway.sessions().open(Arc::clone(&client)) else {
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, -32_603, "there are too many sessions");
+    let _pass = match gateway.enter(&access.identity) {
+        Ok(pass) => pass,
+        Err(refused) => return full(id, refused),
+    };
+    let session = match gateway.sessions().open(Arc::clone(&client)) {
+        Ok(session) => session,
+        Err(crowded) => return no_room(crowded),
     };
     let asked = asked(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
     let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked).await)));
@@ -113,6 +132,7 @@ pub(super) fn spawn(
     session: &Arc<Session>,
     messages: mpsc::Sender<String>,
     (id, method, params): (Json, String, Option<Json>),
+    pass: Pass,
 ) {
     let asked = asked(session, messages.clone(), (id.clone(), method, params));
     let cancel = asked.cancel.clone();
@@ -120,6 +140,7 @@ pub(super) fn spawn(
     let (gateway, session) = (gateway.clone(), Arc::clone(session));
     tokio::spawn(async move {
         let answer = gateway.answer(&asked).await;
+        drop(pass);
         locked(&session.running).remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() || session.over.is_cancelled() {
@@ -185,8 +206,12 @@ fn session_of(
 }
 
 /// Opens the stream of what is said outside of any request.
-pub(super) async fn listen(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response {
-    let access = match front.door.admit(&headers).await {
+pub(super) async fn listen(
+    State(front): State<Arc<Front>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let access = match front.door.admit(&uri, &headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
@@ -215,8 +240,12 @@ pub(super) fn until_over(session: &Arc<Session>) -> mpsc::Receiver<String> {
 }
 
 /// Ends a session.
-pub(super) async fn leave(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response {
-    let access = match front.door.admit(&headers).await {
+pub(super) async fn leave(
+    State(front): State<Arc<Front>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let access = match front.door.admit(&uri, &headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };

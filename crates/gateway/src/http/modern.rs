@@ -13,13 +13,14 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::body::{accepted, events, json, refusal};
+use super::body::{accepted, events, full, json, refusal};
 use super::post::Front;
 use crate::access::Access;
 use crate::asked::{self, Asked, Params, modern_client};
 use crate::client::Out;
 use crate::envelope::response;
 use crate::gateway::Gateway;
+use crate::limits::Pass;
 
 /// Takes one message.
 pub(super) async fn take(
@@ -36,8 +37,12 @@ pub(super) async fn take(
             return refusal(StatusCode::BAD_REQUEST, -32_600, why);
         }
     };
+    let pass = match front.gateway.enter(&access.identity) {
+        Ok(pass) => pass,
+        Err(refused) => return full(&id, refused),
+    };
     match ask(front, headers, access, (&id, &method, params)) {
-        Ok(asked) => answer(&front.gateway, asked).await,
+        Ok(asked) => answer(&front.gateway, asked, pass).await,
         Err(error) => json(status_of(&error), response(&id, Err(&error))),
     }
 }
@@ -85,6 +90,7 @@ fn ask(
 async fn answer(
     gateway: &Gateway,
     (asked, mut messages): (Asked, mpsc::Receiver<String>),
+    pass: Pass,
 ) -> Response {
     let (gateway, id) = (gateway.clone(), asked.id.clone());
     let sender = match &asked.out {
@@ -99,6 +105,9 @@ async fn answer(
             return json(status, response(&id, answer.as_deref()));
         }
         first = messages.recv() => first,
+        () = pass.over().cancelled() => {
+            return refusal(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
+        }
     };
     // The rest is driven by a task that ends when nobody reads the stream any more.
     tokio::spawn(async move {
@@ -108,6 +117,7 @@ async fn answer(
                 sender.send(response(&id, answer.as_deref())).await.ok();
             }
             () = closed.closed() => {}
+            () = pass.over().cancelled() => {}
         }
     });
     events(first, messages)
@@ -124,6 +134,10 @@ fn status_of(error: &RpcError) -> StatusCode {
 
 /// A header must repeat what the body says.
 fn same(headers: &HeaderMap, name: &str, expected: Option<&str>) -> Result<(), RpcError> {
+    if headers.get_all(name).iter().nth(1).is_some() {
+        let why = format!("the header `{name}` comes twice");
+        return Err(RpcError::new(RpcError::HEADER_MISMATCH, why));
+    }
     let given = headers.get(name).and_then(|value| value.to_str().ok()).map(decoded);
     let why = match (given, expected) {
         (Some(Some(given)), Some(expected)) if given == expected => return Ok(()),

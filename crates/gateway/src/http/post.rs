@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Bytes, to_bytes};
+use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use switchboard_wire::envelope::{self, Message};
 use switchboard_wire::{Json, Revision};
 
-use super::body::refusal;
+use super::body::{json, read, refusal};
 use super::{Door, legacy, modern, sse};
 use crate::access::Access;
 use crate::asked;
@@ -23,6 +23,9 @@ pub(super) struct Front {
     pub(super) door: Door,
 }
 
+/// Where is told how to get in.
+const METADATA: &str = "/.well-known/oauth-protected-resource";
+
 /// The endpoint `/mcp`, and `/sse` for clients of the first revision.
 pub fn router(gateway: Gateway, door: Door) -> Router {
     let front = Arc::new(Front { gateway, door });
@@ -30,24 +33,44 @@ pub fn router(gateway: Gateway, door: Door) -> Router {
         .route("/mcp", post(posted).get(legacy::listen).delete(legacy::leave))
         .route("/sse", get(sse::open))
         .route("/messages", post(sse::posted))
+        .route(METADATA, get(metadata))
+        .route(&format!("{METADATA}/{{*path}}"), get(metadata))
+        .fallback(nothing)
         .with_state(front)
+}
+
+/// Says how to get in, to whoever is not in yet.
+async fn metadata(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refused) = front.door.check(&uri, &headers) {
+        return *refused;
+    }
+    match front.door.keys.as_ref().and_then(|keys| keys.metadata()) {
+        Some(text) => json(StatusCode::OK, text.to_owned()),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Whoever may not know us does not learn what is not here either.
+async fn nothing(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
+    match front.door.admit(&uri, &headers).await {
+        Ok(_) => StatusCode::NOT_FOUND.into_response(),
+        Err(refused) => refused,
+    }
 }
 
 async fn posted(State(front): State<Arc<Front>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let access = match front.door.admit(&parts.headers).await {
+    let access = match front.door.admit(&parts.uri, &parts.headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
-    let limit = front.gateway.options().body_limit_bytes;
-    let Ok(body) = to_bytes(body, limit).await else {
-        let why = format!("the message has more than {limit} bytes, or did not arrive whole");
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why);
-    };
-    if !is_json(&parts.headers) {
-        let why = "the `Content-Type` must be `application/json`";
-        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why);
+    if let Some(refused) = not_json(&parts.headers) {
+        return refused;
     }
+    let body = match read(body, front.gateway.options()).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
     take(&front, &parts.headers, access, &body).await
 }
 
@@ -97,7 +120,12 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+/// A page of somebody else can post text without being asked, but no JSON.
+pub(super) fn not_json(headers: &HeaderMap) -> Option<Response> {
     let kind = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or("");
-    kind.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("application/json")
+    let kind = kind.split(';').next().unwrap_or("").trim();
+    (!kind.eq_ignore_ascii_case("application/json")).then(|| {
+        let why = "the `Content-Type` must be `application/json`";
+        refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why)
+    })
 }

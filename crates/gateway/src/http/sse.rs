@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::body::to_bytes;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use serde::Deserialize;
 use switchboard_wire::Revision;
 use switchboard_wire::envelope::{self, Message};
 use tokio::sync::mpsc;
 
-use super::body::{accepted, events_with, refusal};
+use super::body::{accepted, events_with, full, no_room, read, refusal};
 use super::legacy;
-use super::post::Front;
+use super::post::{Front, not_json};
 use crate::client::{Abilities, Client};
 use crate::envelope::response;
 use crate::session::Session;
@@ -26,14 +26,19 @@ pub(super) struct Place {
 }
 
 /// Opens the stream; its first event says where to post.
-pub(super) async fn open(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response {
-    let access = match front.door.admit(&headers).await {
+pub(super) async fn open(
+    State(front): State<Arc<Front>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let access = match front.door.admit(&uri, &headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
     let client = Client::new(&access, None, Revision::V2024_11_05, Abilities::default());
-    let Some(session) = front.gateway.sessions().open(Arc::new(client)) else {
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, -32_603, "there are too many sessions");
+    let session = match front.gateway.sessions().open(Arc::new(client)) {
+        Ok(session) => session,
+        Err(crowded) => return no_room(crowded),
     };
     let place = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
     events_with(place, legacy::until_over(&session))
@@ -42,20 +47,25 @@ pub(super) async fn open(State(front): State<Arc<Front>>, headers: HeaderMap) ->
 /// Takes a message; what is answered comes on the stream.
 pub(super) async fn posted(
     State(front): State<Arc<Front>>,
-    Query(place): Query<Place>,
+    place: Result<Query<Place>, QueryRejection>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let access = match front.door.admit(&parts.headers).await {
+    let access = match front.door.admit(&parts.uri, &parts.headers).await {
         Ok(access) => access,
         Err(refused) => return refused,
     };
-    let Some(session) = front.gateway.sessions().get(&place.session, &access.identity) else {
+    if let Some(refused) = not_json(&parts.headers) {
+        return refused;
+    }
+    let sessions = front.gateway.sessions();
+    let found = place.ok().and_then(|Query(place)| sessions.get(&place.session, &access.identity));
+    let Some(session) = found else {
         return refusal(StatusCode::NOT_FOUND, -32_600, "there is no such session");
     };
-    let limit = front.gateway.options().body_limit_bytes;
-    let Ok(body) = to_bytes(body, limit).await else {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, "the message is too long");
+    let body = match read(body, front.gateway.options()).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
     };
     match envelope::read(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
@@ -67,8 +77,12 @@ pub(super) async fn posted(
             session.say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await))).await;
         }
         Ok(Message::Request { id, method, params }) => {
+            let pass = match front.gateway.enter(&access.identity) {
+                Ok(pass) => pass,
+                Err(refused) => return full(&id, refused),
+            };
             let (messages, stream) = mpsc::channel(64);
-            legacy::spawn(&front.gateway, &session, messages, (id, method, params));
+            legacy::spawn(&front.gateway, &session, messages, (id, method, params), pass);
             tokio::spawn(carry(session, stream));
         }
         Ok(message) => legacy::tell(&session, message),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::{Era, Peer, Request, Stance};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, LogLevel};
 use crate::connect::surroundings::Surroundings;
@@ -24,10 +25,17 @@ pub(super) struct Informing<'a> {
     pub(super) agreement: &'a Agreement,
     pub(super) server: &'a ServerId,
     pub(super) around: &'a Surroundings,
+    pub(super) told: Told,
+}
+
+/// What a server was told about this connection.
+pub(super) struct Told {
     /// Whether we said that folders can be asked for.
-    pub(super) told_of_roots: bool,
+    pub(super) roots: bool,
     /// Whether this connection hears about resources: one of several is enough.
-    pub(super) hears_of_resources: bool,
+    pub(super) resources: bool,
+    /// Is cancelled once the server knows which messages are wanted.
+    pub(super) level: CancellationToken,
 }
 
 /// What a server knows already.
@@ -53,6 +61,7 @@ impl Informing<'_> {
         loop {
             let (now, _) = (config.load(), wanted.load());
             self.tell_level(wanted_level(&now, self.server), &mut known).await;
+            self.told.level.cancel();
             self.tell_roots(&now, &mut known).await;
             self.tell_resources(&mut known).await;
             tokio::select! {
@@ -91,7 +100,7 @@ impl Informing<'_> {
             return;
         }
         known.roots.clone_from(&config.settings.roots);
-        if self.told_of_roots && self.agreement.revision.era() == Era::Legacy {
+        if self.told.roots && self.agreement.revision.era() == Era::Legacy {
             // The connection may have ended; the next one begins with the new folders.
             self.peer.notify("notifications/roots/list_changed", "").await.ok();
         }
@@ -100,7 +109,7 @@ impl Informing<'_> {
     /// Subscribes and unsubscribes; a modern server is told by the request to listen.
     async fn tell_resources(&self, known: &mut Known) {
         let legacy = self.agreement.revision.era() == Era::Legacy;
-        if !legacy || !self.hears_of_resources || !can_subscribe(self.agreement) {
+        if !legacy || !self.told.resources || !can_subscribe(self.agreement) {
             return;
         }
         let wanted = self.around.subscriptions.of(self.server);

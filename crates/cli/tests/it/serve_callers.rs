@@ -1,0 +1,95 @@
+//! Callers beside each other: answers never cross, and nobody takes up what another one began.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::serve_client::{Serving, modern, tool_call};
+use crate::serve_tokens::token;
+use crate::switchboard::{Switchboard, fixture};
+
+/// Rounds of two clients that use the same id at the same time.
+const PAIRS: usize = 10_000;
+/// As many pairs run beside each other.
+const LANES: usize = 8;
+
+/// Reads one answer of a connection that stays open.
+fn answer(reader: &mut BufReader<TcpStream>) -> Value {
+    let (mut line, mut length) = (String::new(), 0);
+    loop {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn se_01_answers_to_the_same_id_never_cross() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let serving = Serving::start(&switchboard, &["--no-record"]);
+    serving.wait_for_tool(None, "one__echo");
+    std::thread::scope(|scope| {
+        for client in 0..2 * LANES {
+            let serving = &serving;
+            scope.spawn(move || {
+                let stream = serving.connect();
+                let mut writer = stream.try_clone().unwrap();
+                let mut reader = BufReader::new(stream);
+                for round in 0..PAIRS / LANES {
+                    let text = format!("client {client}, round {round}");
+                    let call = tool_call(None, "one__echo", &json!({"text": text}))
+                        .with("Connection", "keep-alive");
+                    writer.write_all(call.text(serving.port).as_bytes()).unwrap();
+                    let answer = answer(&mut reader);
+                    let got = (&answer["id"], &answer["result"]["content"][0]["text"]);
+                    assert_eq!(got, (&json!(1), &json!(text)));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn se_03_a_call_that_waits_is_taken_up_only_by_its_own_caller_and_only_once() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo", "--era", "modern"])}));
+    let (mine, yours) = (token(&switchboard, &["mine"]), token(&switchboard, &["yours"]));
+    let serving = Serving::start(&switchboard, &["--require-token"]);
+    serving.wait_for_tool(Some(&mine), "one__ask");
+    let call = json!({"name": "one__ask", "arguments": {"question": "Which one?"}});
+    let asked = serving.ask(Some(&mine), "tools/call", call.clone());
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let state = asked["result"]["requestState"].as_str().unwrap();
+    let keys = asked["result"]["inputRequests"].as_object().unwrap().keys();
+    let given = json!({"action": "accept", "content": {"answer": "this one"}});
+    let responses: Value = keys.map(|key| (key.clone(), given.clone())).collect();
+    let with = |arguments: Value, state: &str| {
+        let mut call = call.clone();
+        call["arguments"] = arguments;
+        call["requestState"] = json!(state);
+        call["inputResponses"] = responses.clone();
+        call
+    };
+    let same = json!({"question": "Which one?"});
+    let back =
+        |token: &str, call: Value| serving.send(&modern(Some(token), "tools/call", call)).json();
+    for refused in [
+        back(&yours, with(same.clone(), state)),
+        back(&mine, with(json!({"question": "Another one?"}), state)),
+        back(&mine, with(same.clone(), &format!("{state}x"))),
+    ] {
+        assert_eq!(refused["error"]["code"], -32_602, "{refused}");
+    }
+    let answered = back(&mine, with(same.clone(), state));
+    assert_eq!(answered["result"]["content"][0]["text"], "this one", "{answered}");
+    let again = back(&mine, with(same, state));
+    assert_eq!(again["error"]["code"], -32_602, "{again}");
+}

@@ -1,0 +1,289 @@
+//! `switchboard serve` in a process of its own, and a plain HTTP client that says whatever it is told.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::running::{PATIENCE, Ran, Running};
+use crate::switchboard::Switchboard;
+
+/// A running gateway; it is killed when the value is dropped.
+pub(crate) struct Serving {
+    running: Running,
+    site: Site,
+}
+
+/// Where something listens on this machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) port: u16,
+}
+
+impl std::ops::Deref for Serving {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl Serving {
+    /// Starts it on a free port with these arguments, and waits until it listens.
+    pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
+        let fixed = ["serve", "--json", "--listen", "127.0.0.1:0"];
+        let running = switchboard.start(&[&fixed, arguments].concat());
+        let line = running.first_line();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let url = told["url"].as_str().unwrap();
+        let port = url.strip_prefix("http://127.0.0.1:").and_then(|rest| rest.split('/').next());
+        Self { running, site: Site { port: port.unwrap().parse().unwrap() } }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+
+    pub(crate) fn finish(self) -> Ran {
+        self.running.finish_within(PATIENCE)
+    }
+}
+
+impl Site {
+    /// Waits until a caller is shown this tool.
+    pub(crate) fn wait_for_tool(&self, token: Option<&str>, name: &str) {
+        until(|| self.tools(token).iter().any(|tool| tool == name));
+    }
+
+    /// The names of the tools that a caller is shown.
+    pub(crate) fn tools(&self, token: Option<&str>) -> Vec<String> {
+        let listed = self.ask(token, "tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// A connection to it.
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) fn send(&self, request: &Request) -> Reply {
+        let mut stream = self.connect();
+        // A gateway that refuses early may not read everything.
+        _ = stream.write_all(request.text(self.port).as_bytes());
+        Reply::read(stream)
+    }
+
+    /// The same, but the answer is read as it comes.
+    pub(crate) fn open(&self, request: &Request) -> Events {
+        let mut stream = self.connect();
+        stream.write_all(request.text(self.port).as_bytes()).unwrap();
+        Events::new(stream)
+    }
+
+    /// The result of a modern request, or its error.
+    pub(crate) fn ask(&self, token: Option<&str>, method: &str, params: Value) -> Value {
+        self.send(&modern(token, method, params)).json()
+    }
+}
+
+/// A request to be sent.
+#[derive(Clone)]
+pub(crate) struct Request {
+    verb: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Request {
+    pub(crate) fn new(verb: &str, path: &str) -> Self {
+        let (verb, path) = (verb.to_owned(), path.to_owned());
+        Self { verb, path, headers: Vec::new(), body: String::new() }
+    }
+
+    /// Adds a header; `Host` is written unless one is given.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    pub(crate) fn token(self, token: &str) -> Self {
+        self.with("Authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) fn at(mut self, path: &str) -> Self {
+        self.path = path.to_owned();
+        self
+    }
+
+    pub(crate) fn body(mut self, body: &Value) -> Self {
+        self.body = body.to_string();
+        self
+    }
+
+    pub(crate) fn text(&self, port: u16) -> String {
+        let mut text = format!("{} {} HTTP/1.1\r\n", self.verb, self.path);
+        let has =
+            |name: &str| self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        if !has("host") {
+            text += &format!("Host: 127.0.0.1:{port}\r\n");
+        }
+        if !has("connection") {
+            text += "Connection: close\r\n";
+        }
+        for (name, value) in &self.headers {
+            text += &format!("{name}: {value}\r\n");
+        }
+        text + &format!("Content-Length: {}\r\n\r\n{}", self.body.len(), self.body)
+    }
+}
+
+/// A JSON message to `/mcp`.
+pub(crate) fn message(body: &Value) -> Request {
+    Request::new("POST", "/mcp")
+        .with("Content-Type", "application/json")
+        .with("Accept", "application/json, text/event-stream")
+        .body(body)
+}
+
+/// A request of revision 2026-07-28 with all that it needs, id 1.
+pub(crate) fn modern(token: Option<&str>, method: &str, params: Value) -> Request {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+        "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+    });
+    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let mut request =
+        message(&body).with("MCP-Protocol-Version", "2026-07-28").with("Mcp-Method", method);
+    if let Some(name) = name {
+        request = request.with("Mcp-Name", &name);
+    }
+    match token {
+        Some(token) => request.token(token),
+        None => request,
+    }
+}
+
+/// A call of a tool with revision 2026-07-28.
+pub(crate) fn tool_call(token: Option<&str>, tool: &str, arguments: &Value) -> Request {
+    modern(token, "tools/call", json!({"name": tool, "arguments": arguments}))
+}
+
+/// The greeting of a client of the legacy era.
+pub(crate) fn greeting() -> Request {
+    message(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "tester", "version": "1"},
+    }}))
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    fn read(stream: TcpStream) -> Self {
+        let mut events = Events::new(stream);
+        let body = events.rest();
+        Self { status: events.status, headers: events.headers, body }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; of a stream of events the last one.
+    pub(crate) fn json(&self) -> Value {
+        let last = self.body.lines().rev().find_map(|line| line.strip_prefix("data: "));
+        let text = last.unwrap_or(&self.body);
+        serde_json::from_str(text).unwrap_or_else(|cause| panic!("no JSON ({cause}): {self:?}"))
+    }
+}
+
+/// An answer that is read as it comes.
+pub(crate) struct Events {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    reader: BufReader<TcpStream>,
+}
+
+impl Events {
+    fn new(stream: TcpStream) -> Self {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        // A connection that was closed without a word has no status.
+        _ = reader.read_line(&mut line);
+        let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        let mut headers = Vec::new();
+        loop {
+            line.clear();
+            if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+                break;
+            }
+            let (name, value) = line.split_once(':').unwrap();
+            headers.push((name.trim().to_owned(), value.trim().to_owned()));
+        }
+        Self { status, headers, reader }
+    }
+
+    /// The next line that contains a text; nothing if the answer ends before.
+    pub(crate) fn line_with(&mut self, text: &str) -> Option<String> {
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if line.contains(text) {
+                return Some(line.trim_end().to_owned());
+            }
+        }
+    }
+
+    /// Everything up to the end, without the marks between chunks.
+    fn rest(&mut self) -> String {
+        let mut text = Vec::new();
+        // A connection that is reset had nothing more to say.
+        _ = self.reader.read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let chunked = self.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("transfer-encoding") && value == "chunked"
+        });
+        if chunked { without_chunks(&text) } else { text }
+    }
+}
+
+fn without_chunks(text: &str) -> String {
+    let (mut rest, mut out) = (text, String::new());
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap_or(0);
+        let Some(chunk) = after.get(..size).filter(|chunk| !chunk.is_empty()) else { break };
+        out.push_str(chunk);
+        rest = after.get(size + 2..).unwrap_or_default();
+    }
+    out
+}
+
+/// Waits until something is so.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
+    let happened = crate::running::poll(Duration::from_secs(10), || is_so().then_some(()));
+    assert!(happened.is_some(), "it did not happen within ten seconds");
+}

@@ -1,0 +1,114 @@
+//! What one caller may use of a gateway, and what it is told beyond that.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::serve_client::{Reply, Serving, greeting, message, modern, tool_call, until};
+use crate::serve_tokens::token;
+use crate::switchboard::{Switchboard, fixture};
+
+fn echo() -> Switchboard {
+    Switchboard::with(&json!({"one": fixture(&["echo"])}))
+}
+
+/// Whether it says: not now, with when to come back.
+fn says_later(reply: &Reply) -> bool {
+    let wait = reply.header("retry-after").and_then(|wait| wait.parse::<u64>().ok());
+    reply.status == 429
+        && wait.is_some_and(|wait| wait > 0)
+        && reply.json()["error"]["code"] == -32_000
+}
+
+#[test]
+fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
+    let switchboard = echo();
+    let (busy, other) = (token(&switchboard, &["busy"]), token(&switchboard, &["other"]));
+    let serving = Serving::start(&switchboard, &["--require-token", "--max-in-flight", "2"]);
+    serving.wait_for_tool(Some(&busy), "one__slow");
+    let slow = tool_call(Some(&busy), "one__slow", &json!({"ms": 20_000}));
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let mut stream = serving.connect();
+        stream.write_all(slow.text(serving.port).as_bytes()).unwrap();
+        streams.push(stream);
+    }
+    let list = |token: &str| serving.send(&modern(Some(token), "tools/list", json!({})));
+    until(|| list(&busy).status == 429);
+    let start = Instant::now();
+    let refused = list(&busy);
+    assert!(says_later(&refused) && start.elapsed() < Duration::from_secs(2), "{refused:?}");
+    assert_eq!(refused.json()["id"], 1);
+    assert_eq!(list(&other).status, 200);
+    // Who hangs up gives up: there is room again.
+    drop(streams);
+    until(|| list(&busy).status == 200);
+}
+
+#[test]
+fn requests_beyond_the_rate_are_told_when_to_come_back() {
+    let switchboard = echo();
+    let (fast, other) = (token(&switchboard, &["fast"]), token(&switchboard, &["other"]));
+    let serving = Serving::start(&switchboard, &["--require-token", "--max-rate", "3"]);
+    let list = |token: &str| serving.send(&modern(Some(token), "tools/list", json!({})));
+    until(|| says_later(&list(&fast)));
+    assert_eq!(list(&other).status, 200);
+    until(|| list(&fast).status == 200);
+}
+
+#[test]
+fn a_caller_has_only_so_many_sessions() {
+    let switchboard = echo();
+    let (many, other) = (token(&switchboard, &["many"]), token(&switchboard, &["other"]));
+    let serving = Serving::start(&switchboard, &["--require-token", "--max-sessions", "2"]);
+    let open = |token: &str| serving.send(&greeting().token(token));
+    let first = open(&many);
+    assert_eq!((first.status, open(&many).status), (200, 200));
+    assert!(says_later(&open(&many)));
+    assert_eq!(open(&other).status, 200);
+    let leave = crate::serve_client::Request::new("DELETE", "/mcp")
+        .with("Mcp-Session-Id", first.header("mcp-session-id").unwrap())
+        .token(&many);
+    assert_eq!(serving.send(&leave).status, 204);
+    assert_eq!(open(&many).status, 200);
+}
+
+#[test]
+fn a_message_beyond_the_limit_is_not_read() {
+    let switchboard = echo();
+    let serving = Serving::start(&switchboard, &["--max-body", "2000"]);
+    let of = |bytes: usize| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "y".repeat(bytes)});
+        serving.send(&message(&body)).status
+    };
+    assert_eq!([of(100), of(3_000), of(1_000_000)], [400, 413, 413]);
+}
+
+#[test]
+fn whoever_sends_slowly_is_not_waited_for() {
+    let switchboard = echo();
+    let serving = Serving::start(&switchboard, &["--read-timeout", "1"]);
+    for (sent, answer) in [
+        ("", ""),
+        ("PRI * HT", ""),
+        ("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Sl", ""),
+        (
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+            "HTTP/1.1 408 ",
+        ),
+    ] {
+        let mut stream = serving.connect();
+        stream.write_all(sent.as_bytes()).unwrap();
+        let start = Instant::now();
+        let mut text = String::new();
+        // A connection that is closed before all was read is reset.
+        _ = stream.read_to_string(&mut text);
+        assert!(
+            text.starts_with(answer) && text.is_empty() == answer.is_empty(),
+            "{sent:?}: {text}"
+        );
+        assert!(start.elapsed() < Duration::from_secs(20), "{sent:?}");
+    }
+    assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 200);
+}

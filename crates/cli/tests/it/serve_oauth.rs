@@ -1,0 +1,185 @@
+//! The gateway as a resource server of an OAuth issuer, which here is a thread of the test.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::rand::SystemRandom;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
+use serde_json::{Value, json};
+use switchboard_testkit::HttpFixture;
+
+use crate::serve_client::{Request, Serving, modern, tool_call};
+use crate::serve_tokens::token;
+use crate::switchboard::{Switchboard, fixture};
+
+const AUDIENCE: &str = "https://gateway.example/mcp";
+const CHALLENGE: &str = r#"resource_metadata="https://gateway.example/.well-known/oauth-protected-resource/mcp", scope="tools""#;
+
+/// An issuer with one key.
+struct Issuer {
+    url: String,
+    pair: Ed25519KeyPair,
+}
+
+impl Issuer {
+    fn start() -> Self {
+        let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+        let pair = Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let x = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
+        let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]});
+        let metadata = json!({"issuer": url, "jwks_uri": format!("{url}/keys")});
+        // The thread ends with the test's process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let first = lines.next().unwrap().unwrap();
+                while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+                let (status, body) = match first.split(' ').nth(1).unwrap() {
+                    "/keys" => ("200 OK", keys.to_string()),
+                    "/.well-known/oauth-authorization-server" => ("200 OK", metadata.to_string()),
+                    _ => ("404 Not Found", String::new()),
+                };
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close");
+                _ = write!(stream, "{head}\r\n\r\n{body}");
+            }
+        });
+        Self { url, pair }
+    }
+
+    /// A token with these claims instead of the usual ones.
+    fn token(&self, changes: &Value) -> String {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let mut claims = json!({
+            "iss": self.url, "aud": AUDIENCE, "exp": now + 600, "sub": "ada", "scope": "tools more",
+        });
+        for (name, value) in changes.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+        let header = json!({"alg": "EdDSA", "kid": "k"});
+        let signed = format!("{}.{}", encode(&header), encode(&claims));
+        let signature = BASE64_URL_SAFE_NO_PAD.encode(self.pair.sign(signed.as_bytes()));
+        format!("{signed}.{signature}")
+    }
+
+    fn serve(&self, switchboard: &Switchboard) -> Serving {
+        let flags = ["--oauth-issuer", &self.url, "--oauth-audience", AUDIENCE];
+        Serving::start(switchboard, &[&flags[..], &["--oauth-scope", "tools"]].concat())
+    }
+}
+
+#[test]
+fn a_client_finds_out_how_to_get_in_and_gets_in() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let named = token(&switchboard, &["named"]);
+    let issuer = Issuer::start();
+    let serving = issuer.serve(&switchboard);
+    let refused = serving.send(&modern(None, "tools/list", json!({})));
+    assert_eq!(refused.status, 401);
+    assert_eq!(refused.header("www-authenticate"), Some(&*format!("Bearer {CHALLENGE}")));
+    for path in
+        ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]
+    {
+        let told = serving.send(&Request::new("GET", path));
+        assert_eq!(told.status, 200);
+        assert_eq!(
+            (&told.json()["resource"], &told.json()["authorization_servers"]),
+            (&json!(AUDIENCE), &json!([issuer.url]))
+        );
+    }
+    let good = issuer.token(&json!({"client_id": "editor"}));
+    serving.wait_for_tool(Some(&good), "one__echo");
+    let called = serving.send(&tool_call(Some(&good), "one__echo", &json!({"text": "hello"})));
+    assert_eq!(called.json()["result"]["content"][0]["text"], "hello");
+    assert_eq!(switchboard.json(&["calls"])[0]["caller"], "client:ada (tester)");
+    // Named tokens count beside those of the issuer.
+    assert_eq!(serving.send(&modern(Some(&named), "tools/list", json!({}))).status, 200);
+}
+
+#[test]
+fn oa_08_a_token_that_is_not_for_us_is_refused_and_goes_nowhere() {
+    let folder = switchboard_testkit::Home::new();
+    let trace = folder.path().join("trace");
+    let upstream =
+        HttpFixture::start(&["echo", "--transport", "http", "--trace", trace.to_str().unwrap()]);
+    let switchboard = Switchboard::with(&json!({"one": {"url": upstream.url}}));
+    let issuer = Issuer::start();
+    let serving = issuer.serve(&switchboard);
+    let bad = format!(r#"Bearer error="invalid_token", {CHALLENGE}"#);
+    let few = format!(r#"Bearer error="insufficient_scope", {CHALLENGE}"#);
+    for (changes, status, challenge) in [
+        (json!({"aud": "https://other.example"}), 401, &bad),
+        (json!({"iss": "https://other.example"}), 401, &bad),
+        (json!({"exp": 1_000}), 401, &bad),
+        (json!({"nbf": 99_999_999_999_u64}), 401, &bad),
+        (json!({"scope": "more"}), 403, &few),
+    ] {
+        let call = tool_call(Some(&issuer.token(&changes)), "one__echo", &json!({"text": "x"}));
+        let reply = serving.send(&call);
+        let got = (reply.status, reply.header("www-authenticate"));
+        assert_eq!(got, (status, Some(challenge.as_str())), "{changes}");
+    }
+    let stranger = Issuer::start().token(&json!({"iss": issuer.url}));
+    assert_eq!(serving.send(&modern(Some(&stranger), "tools/list", json!({}))).status, 401);
+    let heard = std::fs::read_to_string(trace).unwrap_or_default();
+    assert!(!heard.contains("tools/call"), "{heard}");
+    assert_eq!(switchboard.recorded(), Vec::<String>::new());
+}
+
+#[test]
+fn oa_09_what_a_client_proves_itself_with_never_reaches_a_server() {
+    let folder = switchboard_testkit::Home::new();
+    let trace = folder.path().join("trace");
+    let upstream =
+        HttpFixture::start(&["echo", "--transport", "http", "--trace", trace.to_str().unwrap()]);
+    let servers =
+        json!({"one": {"url": upstream.url, "headers": {"Authorization": "Bearer ours"}}});
+    let switchboard = Switchboard::with(&servers);
+    let named = token(&switchboard, &["named"]);
+    let issuer = Issuer::start();
+    let serving = issuer.serve(&switchboard);
+    let signed = issuer.token(&json!({}));
+    for known in [&named, &signed] {
+        serving.wait_for_tool(Some(known), "one__echo");
+        let call = tool_call(Some(known), "one__echo", &json!({"text": "hello"}))
+            .with("X-Api-Key", known)
+            .with("Cookie", &format!("token={known}"));
+        assert_eq!(serving.send(&call).json()["result"]["content"][0]["text"], "hello");
+    }
+    let heard = std::fs::read_to_string(trace).unwrap();
+    let requests = heard.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let calls: Vec<Value> = requests
+        .filter(|one| one["body"].as_str().is_some_and(|body| body.contains("tools/call")))
+        .collect();
+    assert_eq!(calls.len(), 2);
+    for call in &calls {
+        assert_eq!(call["headers"]["authorization"], "Bearer ours");
+    }
+    for secret in [&named, &signed, "x-api-key", "cookie"] {
+        assert!(!heard.contains(secret), "`{secret}` reached the server");
+    }
+}
+
+#[test]
+fn addresses_that_are_not_safe_are_refused_at_the_start() {
+    let switchboard = Switchboard::new();
+    for (flags, message) in [
+        (
+            &["--oauth-issuer", "http://issuer.example", "--oauth-audience", AUDIENCE][..],
+            "error: `http://issuer.example` cannot be used: only `https`, or `http` on this machine\n",
+        ),
+        (&["--oauth-issuer", "https://issuer.example"], "error: the following required arguments"),
+    ] {
+        let ran = switchboard.run(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat());
+        let ran = ran.expect(2);
+        assert!(ran.stderr.starts_with(message), "{ran:?}");
+    }
+}

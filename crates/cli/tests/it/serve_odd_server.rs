@@ -1,0 +1,142 @@
+//! A server of revision 2026-07-28 that says odd things of itself, as the gateway passes them on.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::serve_client::Serving;
+use crate::serve_tokens::token;
+use crate::switchboard::Switchboard;
+
+/// A server in threads of the test, which end with its process.
+struct OddServer {
+    url: String,
+    /// The methods that it was asked for.
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl OddServer {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let heard = Arc::<Mutex<Vec<String>>>::default();
+        let into = Arc::clone(&heard);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let into = Arc::clone(&into);
+                std::thread::spawn(move || answer(stream, &into));
+            }
+        });
+        Self { url, heard }
+    }
+
+    fn heard(&self, method: &str) -> usize {
+        self.heard.lock().unwrap().iter().filter(|known| *known == method).count()
+    }
+}
+
+fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut line, mut length) = (String::new(), 0);
+    while reader.read_line(&mut line).ok()? > 2 {
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let method = asked["method"].as_str().unwrap_or_default();
+    heard.lock().unwrap().push(method.to_owned());
+    let (status, body) = match (result(method), asked.get("id")) {
+        (Some(result), Some(id)) => {
+            ("200 OK", json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string())
+        }
+        (None, Some(id)) => {
+            let error = json!({"code": -32_601, "message": "there is no such method"});
+            ("404 Not Found", json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+        }
+        (_, None) => ("405 Method Not Allowed", String::new()),
+    };
+    let kind = "Content-Type: application/json\r\nConnection: close";
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {status}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").ok()
+}
+
+fn result(method: &str) -> Option<Value> {
+    let mut result = match method {
+        "server/discover" => json!({
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}, "resources": {}},
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "odd", "version": "1"}},
+        }),
+        "tools/list" => json!({"tools": tools()}),
+        "resources/list" => json!({"resources": [{"uri": "odd://mine", "name": "mine"}]}),
+        "resources/templates/list" => json!({"resourceTemplates": []}),
+        "prompts/list" => json!({"prompts": []}),
+        "resources/read" => json!({"contents": [{"uri": "odd://mine", "text": "what is yours"}]}),
+        _ => return None,
+    };
+    result["resultType"] = json!("complete");
+    result["cacheScope"] = json!("public");
+    result["ttlMs"] = json!(1_000_000_000_000_000_u64);
+    Some(result)
+}
+
+fn tools() -> Vec<Value> {
+    let tool = |name: &str, properties: Value| {
+        let schema = json!({"type": "object", "properties": properties});
+        json!({"name": name, "inputSchema": schema})
+    };
+    let marked = |header: &str| json!({"type": "string", "x-mcp-header": header});
+    vec![
+        tool("good", json!({"region": marked("Region")})),
+        tool("line_break", json!({"a": marked("Foo\r\nX-Evil")})),
+        tool("items", json!({"a": {"type": "array", "items": marked("A")}})),
+        tool("twice", json!({"a": marked("Same"), "b": marked("sAME")})),
+        tool("plain", json!({})),
+    ]
+}
+
+#[test]
+fn hd_04_tools_with_headers_that_cannot_be_are_left_out_and_the_others_stay() {
+    let odd = OddServer::start();
+    let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
+    let serving = Serving::start(&switchboard, &["--server", "odd"]);
+    serving.wait_for_tool(None, "odd__plain");
+    assert_eq!(serving.tools(None), ["odd__good", "odd__plain"]);
+    let told = switchboard.run(&["doctor", "odd"]).stdout;
+    for name in ["line_break", "items", "twice"] {
+        let reason = format!("left out: tools: `{name}` cannot be called over HTTP: ");
+        assert!(told.contains(&reason), "{told}");
+    }
+}
+
+#[test]
+fn se_05_what_a_server_calls_public_is_not_kept_for_the_next_caller() {
+    let odd = OddServer::start();
+    let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
+    let tokens = ["a", "b"].map(|name| token(&switchboard, &[name]));
+    let serving = Serving::start(&switchboard, &["--require-token"]);
+    serving.wait_for_tool(Some(&tokens[0]), "odd__plain");
+    for (place, known) in tokens.iter().enumerate() {
+        let read = serving.ask(Some(known), "resources/read", json!({"uri": "odd://mine"}));
+        assert_eq!(read["result"]["contents"][0]["text"], "what is yours", "{read}");
+        assert_eq!(odd.heard("resources/read"), place + 1);
+    }
+}
+
+#[test]
+fn hd_07_what_a_server_says_of_keeping_is_within_reason_when_it_arrives() {
+    let odd = OddServer::start();
+    let switchboard = Switchboard::with(&json!({"odd": {"url": odd.url}}));
+    let serving = Serving::start(&switchboard, &[]);
+    serving.wait_for_tool(None, "odd__plain");
+    let read = serving.ask(None, "resources/read", json!({"uri": "odd://mine"}));
+    assert_eq!(read["result"]["ttlMs"], 24 * 60 * 60 * 1_000);
+    let listed = serving.ask(None, "tools/list", json!({}));
+    assert_eq!(listed["result"]["ttlMs"], 10_000);
+}

@@ -1,0 +1,178 @@
+//! Tokens that an issuer signed: who they are for, how long, and what they allow.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::Deserialize;
+
+use super::jwks::{Algorithm, Key};
+
+/// Clocks may differ by so many seconds.
+const SKEW: f64 = 60.0;
+/// A longer token is not looked at.
+const LIMIT_BYTES: usize = 16 << 10;
+/// A token that names no key is tried with as many.
+const TRIES: usize = 8;
+
+/// A token taken apart; nothing in it is believed yet.
+pub(super) struct Unverified<'a> {
+    pub(super) key_id: Option<String>,
+    algorithm: Algorithm,
+    signed: &'a str,
+    claims: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+/// What a token must say to be meant for us.
+#[derive(Clone, Copy)]
+pub(super) struct Expected<'a> {
+    pub(super) issuer: &'a str,
+    pub(super) audience: &'a str,
+    /// Seconds since 1970.
+    pub(super) now: u64,
+}
+
+/// What a token that holds says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Claims {
+    pub(super) subject: String,
+    pub(super) client: Option<String>,
+    pub(super) scopes: Vec<String>,
+}
+
+/// Why a token does not count, in words that give nothing away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bad {
+    Form,
+    Algorithm,
+    Signature,
+    Issuer,
+    Audience,
+    Expired,
+    NotYet,
+    Nobody,
+}
+
+impl Bad {
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Form => "the token is not a signed JWT",
+            Self::Algorithm => "the token is signed in a way that is not accepted",
+            Self::Signature => "the token is not signed with a key of the issuer",
+            Self::Issuer => "the token is of another issuer",
+            Self::Audience => "the token is not meant for this place",
+            Self::Expired => "the token is too old",
+            Self::NotYet => "the token does not count yet",
+            Self::Nobody => "the token does not say whose it is",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    typ: Option<String>,
+    crit: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    iss: Option<String>,
+    aud: Option<OneOrMany>,
+    exp: Option<f64>,
+    nbf: Option<f64>,
+    sub: Option<String>,
+    client_id: Option<String>,
+    azp: Option<String>,
+    scope: Option<OneOrMany>,
+    scp: Option<OneOrMany>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    fn contains(&self, text: &str) -> bool {
+        match self {
+            Self::One(one) => one == text,
+            Self::Many(many) => many.iter().any(|one| one == text),
+        }
+    }
+
+    fn words(self) -> Vec<String> {
+        match self {
+            Self::One(one) => one.split_ascii_whitespace().map(str::to_owned).collect(),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// Takes a token apart.
+pub(super) fn read(token: &str) -> Result<Unverified<'_>, Bad> {
+    if token.len() > LIMIT_BYTES {
+        return Err(Bad::Form);
+    }
+    let (signed, signature) = token.rsplit_once('.').ok_or(Bad::Form)?;
+    let (header, claims) = signed.split_once('.').ok_or(Bad::Form)?;
+    let bytes = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| Bad::Form);
+    let header: Header = serde_json::from_slice(&bytes(header)?).map_err(|_| Bad::Form)?;
+    let kind = header.typ.unwrap_or_default().to_ascii_lowercase();
+    // What must be understood is not, and a token of another kind was made for something else.
+    if header.crit.is_some() || !["", "jwt", "at+jwt", "application/at+jwt"].contains(&&*kind) {
+        return Err(Bad::Form);
+    }
+    let algorithm = Algorithm::parse(&header.alg).ok_or(Bad::Algorithm)?;
+    Ok(Unverified {
+        key_id: header.kid,
+        algorithm,
+        signed,
+        claims: bytes(claims)?,
+        signature: bytes(signature)?,
+    })
+}
+
+impl Unverified<'_> {
+    /// Whether one of the keys may have signed it.
+    pub(super) fn has_key(&self, keys: &[Key]) -> bool {
+        keys.iter().any(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
+    }
+
+    /// What it says, if an issuer's key signed it and it is meant for us now.
+    pub(super) fn verify(&self, keys: &[Key], expected: Expected<'_>) -> Result<Claims, Bad> {
+        let mut candidates = keys
+            .iter()
+            .filter(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
+            .take(TRIES);
+        if !candidates.any(|key| key.signed(self.signed.as_bytes(), &self.signature)) {
+            return Err(Bad::Signature);
+        }
+        let body: Body = serde_json::from_slice(&self.claims).map_err(|_| Bad::Form)?;
+        if body.iss.as_deref() != Some(expected.issuer) {
+            return Err(Bad::Issuer);
+        }
+        if !body.aud.is_some_and(|audience| audience.contains(expected.audience)) {
+            return Err(Bad::Audience);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "seconds of this millennium fit")]
+        let now = expected.now as f64;
+        if !body.exp.is_some_and(|end| now < end + SKEW) {
+            return Err(Bad::Expired);
+        }
+        if body.nbf.is_some_and(|start| now < start - SKEW) {
+            return Err(Bad::NotYet);
+        }
+        let client = body.client_id.or(body.azp);
+        let subject = body.sub.or_else(|| client.clone()).filter(|subject| !subject.is_empty());
+        let mut scopes = body.scope.map(OneOrMany::words).unwrap_or_default();
+        scopes.extend(body.scp.map(OneOrMany::words).unwrap_or_default());
+        Ok(Claims { subject: subject.ok_or(Bad::Nobody)?, client, scopes })
+    }
+}
+
+#[cfg(test)]
+#[path = "jwt_tests.rs"]
+mod tests;

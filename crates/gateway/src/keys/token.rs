@@ -1,0 +1,70 @@
+//! One named token as it is kept: never itself, only its digest.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde::{Deserialize, Serialize};
+use switchboard_host::policy::Pattern;
+
+use crate::view::View;
+
+/// What every token begins with, so that people and scanners know what it is.
+pub(super) const PREFIX: &str = "sb_";
+
+/// A token as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Token {
+    /// The SHA-256 of the token.
+    sha256: String,
+    /// Patterns of what its caller sees; none for everything.
+    #[serde(default)]
+    pub sees: Vec<String>,
+    /// When it was made, in seconds since 1970.
+    pub created_at: u64,
+    /// From when on it does not count, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
+}
+
+impl Token {
+    /// A token with the text that is told once.
+    pub(super) fn make(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
+        // 256 bits: nobody finds it by trying, so a fast digest is enough.
+        let mut bytes = [0_u8; 32];
+        SystemRandom::new().fill(&mut bytes).ok()?;
+        let text = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes));
+        let token = Self { sha256: digest_of(&text), sees, created_at: now(), expires_at };
+        Some((token, text))
+    }
+
+    /// The digest by which it is found.
+    pub(super) fn digest(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_expired(&self) -> bool {
+        self.expires_at.is_some_and(|end| end <= now())
+    }
+
+    /// What its caller sees.
+    #[must_use]
+    pub fn view(&self) -> View {
+        View { patterns: self.sees.iter().map(|text| Pattern::new(text)).collect() }
+    }
+}
+
+/// What is kept of a token in its place.
+pub(super) fn digest_of(text: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,217 @@
+//! The file of named tokens: private, changed under a lock, never seen half written.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::KeyError;
+use super::token::{Token, now};
+
+/// How long to wait for another process that changes the file.
+const PATIENCE: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(25);
+const NAME_LIMIT: usize = 64;
+
+/// All tokens by name.
+pub(super) type Table = BTreeMap<String, Token>;
+
+#[derive(Default, Serialize, Deserialize)]
+struct OnDisk {
+    tokens: Table,
+}
+
+/// A token that is to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewToken {
+    /// The name of its caller.
+    pub name: String,
+    /// Patterns of what the caller sees; none for everything.
+    pub sees: Vec<String>,
+    /// How long it counts; without it, until it is revoked.
+    pub lasts: Option<Duration>,
+}
+
+/// Where named tokens are kept.
+#[derive(Clone, Debug)]
+pub struct TokenFile {
+    path: PathBuf,
+}
+
+impl TokenFile {
+    /// The file of a state folder.
+    #[must_use]
+    pub fn in_state(folder: &Path) -> Self {
+        Self { path: folder.join("tokens.json") }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All tokens by name; none if there is no file.
+    pub fn read(&self) -> Result<BTreeMap<String, Token>, KeyError> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) => self.parse(&text),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Table::new()),
+            Err(cause) => Err(self.failed(cause)),
+        }
+    }
+
+    /// Makes a token and gives its text, which is kept nowhere.
+    ///
+    /// This blocks for up to ten seconds if another process changes the file.
+    pub fn add(&self, new: &NewToken) -> Result<(Token, String), KeyError> {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        let length = 1..=NAME_LIMIT;
+        if !length.contains(&new.name.len()) || !new.name.chars().all(plain) {
+            return Err(KeyError::BadName(new.name.clone()));
+        }
+        let expires_at = new.lasts.map(|lasts| now().saturating_add(lasts.as_secs()));
+        let (token, text) =
+            Token::make(new.sees.clone(), expires_at).ok_or(KeyError::NoRandomness)?;
+        self.change(|table| match table.get(&new.name) {
+            Some(known) if !known.is_expired() => Err(KeyError::Exists(new.name.clone())),
+            _ => {
+                table.insert(new.name.clone(), token.clone());
+                Ok(())
+            }
+        })?;
+        Ok((token, text))
+    }
+
+    /// Takes a token back.
+    ///
+    /// This blocks for up to ten seconds if another process changes the file.
+    pub fn revoke(&self, name: &str) -> Result<(), KeyError> {
+        self.change(|table| match table.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(KeyError::Unknown(name.to_owned())),
+        })
+    }
+
+    fn change(
+        &self,
+        edit: impl FnOnce(&mut Table) -> Result<(), KeyError>,
+    ) -> Result<(), KeyError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(|cause| self.failed(cause))?;
+        let _alone = lock(&self.path.with_extension("json.lock"), PATIENCE)
+            .map_err(|cause| self.failed(cause))?;
+        let mut tokens = self.read()?;
+        edit(&mut tokens)?;
+        let text = serde_json::to_string_pretty(&OnDisk { tokens })
+            .map_err(|cause| self.damaged(cause))?;
+        let write = || -> io::Result<()> {
+            // A temporary file is readable for its owner alone, and stays so under its new name.
+            let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+            writeln!(temporary, "{text}")?;
+            temporary.as_file().sync_all()?;
+            temporary.persist(&self.path)?;
+            Ok(())
+        };
+        write().map_err(|cause| self.failed(cause))
+    }
+
+    fn parse(&self, text: &str) -> Result<Table, KeyError> {
+        let read = serde_json::from_str::<OnDisk>(text);
+        read.map(|on_disk| on_disk.tokens).map_err(|cause| self.damaged(cause))
+    }
+
+    fn failed(&self, cause: io::Error) -> KeyError {
+        KeyError::File { path: self.path.clone(), cause }
+    }
+
+    fn damaged(&self, cause: serde_json::Error) -> KeyError {
+        KeyError::Damaged { path: self.path.clone(), cause }
+    }
+}
+
+/// The lock is on a file beside the real one, which stays: removing it would let two in.
+fn lock(path: &Path, patience: Duration) -> io::Result<File> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(cause)) => return Err(cause),
+            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another process holds it"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{NewToken, TokenFile};
+
+    fn named(name: &str) -> NewToken {
+        NewToken { name: name.to_owned(), ..NewToken::default() }
+    }
+
+    #[test]
+    fn a_token_is_told_once_and_kept_as_its_digest_in_a_private_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        let new = NewToken { sees: vec!["files/*".to_owned()], ..named("laptop") };
+        let (token, text) = file.add(&new).unwrap();
+        assert!(text.starts_with("sb_") && text.len() == 46, "{text}");
+        assert_eq!(
+            file.read().unwrap().into_iter().collect::<Vec<_>>(),
+            [("laptop".to_owned(), token)]
+        );
+        let kept = std::fs::read_to_string(file.path()).unwrap();
+        assert!(!kept.contains(text.strip_prefix("sb_").unwrap()), "{kept}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(file.path()).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn names_are_plain_and_used_once_and_an_expired_one_is_free_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        for name in ["", "a b", "a/b", "ä", "a\n", &"x".repeat(65)] {
+            let error = file.add(&named(name)).unwrap_err().to_string();
+            assert_eq!(error, format!("`{name}` cannot be the name of a token"));
+        }
+        let short = NewToken { lasts: Some(Duration::ZERO), ..named("a") };
+        file.add(&short).unwrap();
+        file.add(&named("a")).unwrap();
+        assert_eq!(file.add(&named("a")).unwrap_err().to_string(), "there is a token `a` already");
+        file.revoke("a").unwrap();
+        assert_eq!(file.revoke("a").unwrap_err().to_string(), "there is no token `a`");
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_and_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        std::fs::write(file.path(), "{").unwrap();
+        assert!(file.read().is_err() && file.add(&named("a")).is_err());
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "{");
+    }
+
+    #[test]
+    fn several_writers_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let file = file.clone();
+                scope.spawn(move || file.add(&named(&format!("t{number}"))).unwrap());
+            }
+        });
+        assert_eq!(file.read().unwrap().len(), 8);
+    }
+}

@@ -1,0 +1,197 @@
+//! Lets in whoever presents a named token; notices when the file of tokens changes.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::error::KeyError;
+use super::token::{Token, digest_of};
+use super::token_file::{Table, TokenFile};
+use crate::access::Access;
+use crate::http::{Admitting, Keys, Refusal};
+use crate::session::locked;
+
+/// How long what was read of the file counts without looking whether it changed.
+const FRESH: Duration = Duration::from_millis(200);
+
+/// The named tokens of a file, as they are at every moment.
+pub struct Tokens {
+    file: TokenFile,
+    read: Mutex<Read>,
+}
+
+#[derive(Default)]
+struct Read {
+    looked: Option<Instant>,
+    stamp: Option<Stamp>,
+    known: Arc<Known>,
+}
+
+/// Which version of a file it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    changed: SystemTime,
+    length: u64,
+    number: u64,
+}
+
+/// Tokens by digest. Finding a digest may take longer if it begins like a known one, but nobody can
+/// choose what the digest of their guess begins with.
+#[derive(Default)]
+struct Known {
+    by_digest: HashMap<String, (Access, Token)>,
+}
+
+impl Tokens {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When there is a file that cannot be read.
+    pub fn open(file: TokenFile) -> Result<Self, KeyError> {
+        let known = Arc::new(Known::of(file.read()?));
+        let stamp = stamp(&file);
+        let read = Read { looked: Some(Instant::now()), stamp, known };
+        Ok(Self { file, read: Mutex::new(read) })
+    }
+
+    /// How many tokens count at this moment.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.known().by_digest.values().filter(|(_, token)| !token.is_expired()).count()
+    }
+
+    /// Whoever presents this text, if it is a token that counts.
+    fn find(&self, text: &str) -> Option<Access> {
+        let known = self.known();
+        let (access, token) = known.by_digest.get(&digest_of(text))?;
+        (!token.is_expired()).then(|| access.clone())
+    }
+
+    fn known(&self) -> Arc<Known> {
+        let mut read = locked(&self.read);
+        if read.looked.is_none_or(|looked| looked.elapsed() >= FRESH) {
+            // Looking at a file takes microseconds; reading it happens only when it has changed.
+            let found = stamp(&self.file);
+            if found.is_none() || found != read.stamp {
+                // What cannot be read lets nobody in.
+                read.known =
+                    self.file.read().map(|table| Arc::new(Known::of(table))).unwrap_or_default();
+                read.stamp = found;
+            }
+            read.looked = Some(Instant::now());
+        }
+        Arc::clone(&read.known)
+    }
+}
+
+impl Known {
+    fn of(table: Table) -> Self {
+        let by_digest = table.into_iter().map(|(name, token)| {
+            let digest = token.digest().to_owned();
+            // A token of the same name that comes later is somebody else.
+            let access = Access {
+                identity: format!("token:{name}:{digest}").into(),
+                name: name.into(),
+                view: Arc::new(token.view()),
+            };
+            (digest, (access, token))
+        });
+        Self { by_digest: by_digest.collect() }
+    }
+}
+
+impl Keys for Tokens {
+    fn admit<'a>(&'a self, bearer: Option<&'a str>) -> Admitting<'a> {
+        let found = bearer.and_then(|text| self.find(text));
+        Box::pin(async move {
+            found.ok_or_else(|| Refusal {
+                status: 401,
+                message: match bearer {
+                    Some(_) => "this token is not known here".to_owned(),
+                    None => "a token is needed: `Authorization: Bearer sb_…`".to_owned(),
+                },
+                challenge: Some(match bearer {
+                    Some(_) => r#"Bearer error="invalid_token""#.to_owned(),
+                    None => r#"Bearer realm="switchboard""#.to_owned(),
+                }),
+            })
+        })
+    }
+
+    fn holds(&self, identity: &str) -> bool {
+        let known = self.known();
+        let digest = identity.rsplit(':').next().unwrap_or_default();
+        known
+            .by_digest
+            .get(digest)
+            .is_some_and(|(access, token)| *access.identity == *identity && !token.is_expired())
+    }
+}
+
+fn stamp(file: &TokenFile) -> Option<Stamp> {
+    let found = fs::metadata(file.path()).ok()?;
+    let changed = found.modified().ok()?;
+    Some(Stamp { changed, length: found.len(), number: number_of(&found) })
+}
+
+/// A file that took the place of another one has another number.
+#[cfg(unix)]
+fn number_of(file: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    file.ino()
+}
+
+#[cfg(not(unix))]
+fn number_of(_file: &fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Tokens;
+    use crate::http::Keys as _;
+    use crate::keys::{NewToken, TokenFile};
+
+    fn becomes(expected: bool, mut is: impl FnMut() -> bool) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(5) {
+            if is() == expected {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+
+    #[test]
+    fn tokens_come_and_go_while_somebody_serves() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        let tokens = Tokens::open(file.clone()).unwrap();
+        let new = NewToken { name: "a".to_owned(), ..NewToken::default() };
+        let (_, first) = file.add(&new).unwrap();
+        assert!(becomes(true, || tokens.find(&first).is_some()));
+        let identity = tokens.find(&first).unwrap().identity;
+        assert!(tokens.holds(&identity) && !tokens.holds("token:a:x"));
+        file.revoke("a").unwrap();
+        let (_, second) = file.add(&new).unwrap();
+        assert!(becomes(true, || tokens.find(&second).is_some()));
+        assert!(tokens.find(&first).is_none() && !tokens.holds(&identity));
+        std::fs::write(file.path(), "damaged").unwrap();
+        assert!(becomes(false, || tokens.find(&second).is_some()));
+    }
+
+    #[test]
+    fn an_expired_token_lets_nobody_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        let lasts = Some(Duration::ZERO);
+        let (_, text) =
+            file.add(&NewToken { name: "a".to_owned(), lasts, sees: Vec::new() }).unwrap();
+        let tokens = Tokens::open(file).unwrap();
+        assert_eq!((tokens.count(), tokens.find(&text).is_some()), (0, false));
+    }
+}
