@@ -49,7 +49,7 @@ impl Notices {
                 };
                 let (server, level, text) = match event {
                     Ok(event) => match event.what {
-                        What::ServerSaid { server, level, text } => (server, level, text),
+                        What::ServerSaid { server, level, text, .. } => (server, level, text),
                         _ => continue,
                     },
                     Err(RecvError::Lagged(_)) => continue,
@@ -85,7 +85,7 @@ impl Heard {
         loop {
             match self.events.try_recv() {
                 Ok(event) => {
-                    if let What::ServerSaid { server, level, text } = event.what {
+                    if let What::ServerSaid { server, level, text, .. } = event.what {
                         self.by_server.entry(server).or_default().add(&level, &text);
                     }
                 }
@@ -154,6 +154,7 @@ mod tests {
                 server: "s".to_owned(),
                 level: "info".to_owned(),
                 text: format!("line {number}\nmore"),
+                raw: None,
             });
         }
         let said = notices.take("s").unwrap();

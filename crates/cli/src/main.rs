@@ -10,6 +10,7 @@ mod args_login;
 mod args_offers;
 mod args_review;
 mod args_serve;
+mod args_servers;
 mod args_tasks;
 mod args_tokens;
 mod arguments;

@@ -145,6 +145,8 @@ fn of_server(error: RpcError, target: &Target, era: Era) -> RpcError {
         (TargetKind::Resource, Era::Modern, NOT_FOUND) => {
             RpcError { code: RpcError::INVALID_PARAMS, ..error }
         }
+        // It is about what the client can do, which the server was told.
+        (_, Era::Modern, RpcError::MISSING_CAPABILITY) => error,
         // Reserved codes are between two neighbours: the client has done nothing wrong to us.
         _ if error.is_modern() => RpcError { code: RpcError::INTERNAL_ERROR, ..error },
         _ => error,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
+use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
@@ -20,6 +22,9 @@ use crate::relay::{Ask, Relay};
 
 /// Times that a server may ask in one call.
 const ROUNDS: usize = 10;
+
+/// How long the last messages of a server may take to get here.
+const LAST_WORDS: Duration = Duration::from_millis(5);
 
 /// What happens next in a call.
 enum Happening {
@@ -78,14 +83,15 @@ impl Gateway {
             true => Some(mpsc::channel(16)).unzip(),
             false => (None, None),
         };
-        let (relay, asks) = match asked.client.abilities.any() {
-            true => Some(Relay::new(&asked.client)).unzip(),
-            false => (None, None),
-        };
+        let (relay, asks) = Relay::new(&asked.client, Arc::clone(self.host().answers()));
+        let relay = Arc::new(relay);
+        let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
         let attention = Attention {
             cancel: asked.cancel.clone(),
             progress: reports,
-            answers: relay.map(|relay| Arc::new(relay) as _),
+            answers: Some(Arc::clone(&relay) as _),
+            reviewer: Some(relay),
+            log_level: least.map(str::to_owned).or_else(|| asked.client.level()),
             ..Attention::default()
         };
         let (host, lease) = (self.host().clone(), listing.lease.clone());
@@ -94,10 +100,10 @@ impl Gateway {
             Box::pin(
                 async move { host.call_with(&lease, proposed, &client.caller, &attention).await },
             );
-        let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
         let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
         let busy = asked.client.busy_with(&target.server);
-        Running { call, target, asks, progress, logs, busy, rounds: 0 }
+        let given = given(params);
+        Running { call, target, asks: Some(asks), progress, logs, busy, rounds: 0, given }
     }
 
     /// Follows a call to its end, or to where its client has to come back.
@@ -110,6 +116,7 @@ impl Gateway {
         loop {
             match next(&mut running).await {
                 Happening::Ended(record) => {
+                    self.say_the_rest(asked, &mut running).await;
                     return of_outcome(record.outcome, &running.target, asked.client.era());
                 }
                 Happening::Progress(report) => {
@@ -123,6 +130,7 @@ impl Gateway {
                     ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
                 }
                 Happening::Asked(ask) => {
+                    let Some(ask) = running.answered_already(ask) else { continue };
                     running.rounds += 1;
                     match asked.client.era() {
                         Era::Legacy => put(asked, ask).await,
@@ -133,12 +141,24 @@ impl Gateway {
         }
     }
 
+    /// What a server said before it answered may come to us after the answer.
+    async fn say_the_rest(&self, asked: &Asked, running: &mut Running) {
+        let Some(logs) = running.logs.as_mut() else { return };
+        tokio::time::sleep(LAST_WORDS).await;
+        while let Ok(notice) = logs.try_recv() {
+            tell(asked, &running.target.server, notice).await;
+        }
+    }
+
     /// Lets a call wait for its client, who is told what its server asks.
     fn park(&self, asked: &Asked, mut running: Running, first: Ask) -> Result<String, RpcError> {
-        let mut asks = vec![("1".to_owned(), first)];
+        let mut asks = Vec::new();
+        let mut next = Some(first);
         // What was asked together is answered together.
-        while let Some(more) = running.asks.as_mut().and_then(|asks| asks.try_recv().ok()) {
-            asks.push(((asks.len() + 1).to_string(), more));
+        while let Some(ask) = next {
+            let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
+            asks.push((key, ask));
+            next = running.asks.as_mut().and_then(|asks| asks.try_recv().ok());
         }
         self.wait(asked, running, asks)
     }
@@ -154,12 +174,9 @@ impl Gateway {
         for (key, ask) in &asks {
             let comma = if requests.is_empty() { "" } else { "," };
             let params = ask.params.as_ref().map_or("{}", Json::as_str);
+            let (key, method) = (json!(key), &ask.method);
             // Writing to a `String` cannot fail.
-            _ = write!(
-                requests,
-                r#"{comma}"{key}":{{"method":"{}","params":{params}}}"#,
-                ask.method
-            );
+            _ = write!(requests, r#"{comma}{key}:{{"method":"{method}","params":{params}}}"#);
         }
         let word = self.parked().park(running, asks, &asked.client.identity, about);
         let word = word.ok_or_else(|| {
@@ -235,6 +252,25 @@ async fn tell(asked: &Asked, server: &str, notice: Notice) {
     };
     if wanted && *from == *server {
         asked.out.notify("notifications/message", &params).await;
+    }
+}
+
+/// Answers that came with the call itself, before anybody asked.
+fn given(params: &Params<'_>) -> Vec<(String, Json)> {
+    let raw = params.input_responses.filter(|_| params.request_state.is_none());
+    let members = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let Members(members) = members.unwrap_or(Members(Vec::new()));
+    members.into_iter().map(|(name, raw)| (name.into_owned(), Json::from(raw))).collect()
+}
+
+impl Running {
+    /// Answers what the client has answered already; gives back what it has not.
+    fn answered_already(&mut self, ask: Ask) -> Option<Ask> {
+        let place = self.given.iter().position(|(key, _)| Some(key) == ask.key.as_ref());
+        let Some(place) = place else { return Some(ask) };
+        let (_, answer) = self.given.swap_remove(place);
+        ask.answer.send(Ok(answer)).ok();
+        None
     }
 }
 

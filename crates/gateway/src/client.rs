@@ -1,6 +1,6 @@
 //! Who talks to us, what it can do for servers, and how it is reached.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_host::catalog::shown_text;
+use switchboard_host::connect::Subscription;
 use switchboard_host::{Caller, Face, Origin};
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
@@ -38,7 +39,7 @@ pub(crate) struct Client {
     pub(crate) revision: Revision,
     pub(crate) abilities: Abilities,
     /// The resources that it wants to hear about, as it calls them.
-    pub(crate) subscribed: Mutex<BTreeSet<String>>,
+    pub(crate) subscribed: Mutex<BTreeMap<String, Option<Subscription>>>,
     /// The servers that its calls are at, with how many: their messages belong to those calls.
     busy: Mutex<BTreeMap<String, usize>>,
     /// The least serious messages that it wants to hear.
@@ -91,11 +92,6 @@ impl Abilities {
             roots: given(declared.roots),
             tasks: has(declared.extensions, "io.modelcontextprotocol/tasks"),
         }
-    }
-
-    /// Whether a server may ask for anything at all.
-    pub(crate) const fn any(self) -> bool {
-        self.form || self.url || self.sampling || self.roots
     }
 
     /// Whether it can answer a request with these parameters.
@@ -183,6 +179,12 @@ impl Client {
     pub(crate) fn busy_with(self: &Arc<Self>, server: &str) -> Busy {
         *locked(&self.busy).entry(server.to_owned()).or_default() += 1;
         Busy { client: Arc::clone(self), server: server.to_owned() }
+    }
+
+    /// The least serious messages that it wants to hear, if it says.
+    pub(crate) fn level(&self) -> Option<String> {
+        let place = usize::from(self.level.load(Ordering::Relaxed));
+        LEVELS.get(place).map(|level| (*level).to_owned())
     }
 
     /// Whether it wants to hear messages at all.

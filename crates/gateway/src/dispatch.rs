@@ -29,6 +29,7 @@ impl Gateway {
             },
             ("resources/read", _) => self.call(asked, TargetKind::Resource).await,
             ("prompts/get", _) => self.call(asked, TargetKind::Prompt).await,
+            ("completion/complete", _) => self.complete(asked).await,
             ("server/discover", Era::Modern) => Ok(self.discover(asked)),
             ("subscriptions/listen", Era::Modern) => self.listen(asked).await,
             ("ping", Era::Legacy) => Ok("{}".to_owned()),
@@ -79,8 +80,8 @@ impl Gateway {
             .ok_or_else(|| RpcError::new(-32_002, format!("there is no resource `{uri}`")))?;
         let subscriptions = &asked.client.subscribed;
         if wanted {
-            locked(subscriptions).insert(uri.to_owned());
-            self.want_updates(&target);
+            let subscription = self.want_updates(&target);
+            locked(subscriptions).insert(uri.to_owned(), subscription);
         } else {
             locked(subscriptions).remove(uri);
         }

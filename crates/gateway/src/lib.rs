@@ -12,6 +12,7 @@ mod answer;
 mod asked;
 mod calls;
 mod client;
+mod complete;
 mod dispatch;
 mod envelope;
 mod gateway;

@@ -222,6 +222,11 @@ impl Listing {
         None
     }
 
+    /// The family of resources behind its template.
+    pub(crate) fn template(&self, text: &str) -> Option<Target> {
+        self.templates.get(text).map(|entry| target(TargetKind::Resource, entry))
+    }
+
     /// The address that we give to a resource of a server.
     pub(crate) fn shown_address(&self, server: &str, uri: &str) -> String {
         match self.resources.get(uri) {
@@ -235,7 +240,12 @@ impl Listing {
     /// What the servers want a model to know, each under its name.
     pub(crate) fn instructions(&self) -> Option<String> {
         let mut text = String::new();
-        for server in self.lease.catalog().servers() {
+        let has_something = |server: &&Arc<Server>| {
+            let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
+            all.iter().any(|named| named.entries.iter().any(|entry| entry.server.id == server.id))
+        };
+        // Whoever sees nothing of a server has no use for its words.
+        for server in self.lease.catalog().servers().iter().filter(has_something) {
             let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
             if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
                 // Writing to a `String` cannot fail.

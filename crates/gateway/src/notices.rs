@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_host::Target;
-use switchboard_host::connect::{Fleet, Server};
+use switchboard_host::connect::{Fleet, Server, Subscription};
 use switchboard_host::events::What;
 use switchboard_wire::RpcError;
 use switchboard_wire::list::Item;
@@ -104,7 +104,7 @@ impl Gateway {
             Notice::Updated { server, uri } => {
                 let shown = self.listing(&client.view).shown_address(server, uri);
                 locked(&client.subscribed)
-                    .contains(&shown)
+                    .contains_key(&shown)
                     .then(|| ("notifications/resources/updated", json!({"uri": shown}).to_string()))
             }
             // What a server says during a call goes with that call.
@@ -129,9 +129,9 @@ impl Gateway {
         let mut notices = self.notices().watch();
         let listing = self.listing(&asked.client.view);
         let found = |uri: &String| listing.resource(uri);
-        for target in wanted.resource_subscriptions.iter().filter_map(found) {
-            self.want_updates(&target);
-        }
+        let targets = wanted.resource_subscriptions.iter().filter_map(found);
+        let _subscriptions: Vec<_> =
+            targets.filter_map(|target| self.want_updates(&target)).collect();
         let id = asked.id.as_str();
         let meta = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}"#);
         let accepted = wanted.accepted(&listing);
@@ -187,9 +187,10 @@ impl Gateway {
         }
     }
 
-    /// Has a server tell of changes of a resource.
-    pub(crate) fn want_updates(&self, target: &Target) {
-        let _ = target;
+    /// Has a server tell of changes of a resource, as long as the result is kept.
+    pub(crate) fn want_updates(&self, target: &Target) -> Option<Subscription> {
+        // A server that does not offer it never tells.
+        self.host().subscribe(&target.server, &target.name).ok()
     }
 }
 
@@ -230,8 +231,9 @@ impl Wanted {
 
 fn notice_of(what: What) -> Option<Notice> {
     match what {
-        What::ServerSaid { server, level, text } => {
-            let params = json!({"level": level, "logger": server, "data": text}).to_string();
+        What::ServerSaid { server, level, text, raw } => {
+            let said = || json!({"level": level, "logger": server, "data": text}).to_string();
+            let params: String = raw.map_or_else(said, |raw| raw.as_str().to_owned());
             Some(Notice::Said { server: server.into(), level: level.into(), params: params.into() })
         }
         What::ResourceUpdated { server, uri } => {

@@ -33,6 +33,8 @@ pub(crate) struct Running {
     pub(crate) busy: Busy,
     /// How often its server has asked.
     pub(crate) rounds: usize,
+    /// Answers that came with the call itself.
+    pub(crate) given: Vec<(String, Json)>,
 }
 
 /// A call that waits.

@@ -1,45 +1,124 @@
 //! Hands what a server asks in the middle of a call to the client that made the call.
 
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
 use switchboard_host::connect::{Answering, Answers, Asking};
+use switchboard_host::policy::{Answer, Question};
+use switchboard_host::review::{self, Reviewer};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::client::{Abilities, Client};
 
-/// One thing that a server asks.
+/// One thing that a server asks, or that we ask about a call.
 pub(crate) struct Ask {
+    /// The server's own name for it.
+    pub(crate) key: Option<String>,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
     pub(crate) answer: oneshot::Sender<Result<Json, RpcError>>,
 }
 
 /// The way from a call to its client.
+#[derive(Clone)]
 pub(crate) struct Relay {
     abilities: Abilities,
     group: u64,
     asks: mpsc::Sender<Ask>,
+    /// Who answers what the client cannot.
+    others: Arc<dyn Answers>,
 }
 
 impl Relay {
     /// A relay, and where its questions come out.
-    pub(crate) fn new(client: &Client) -> (Self, mpsc::Receiver<Ask>) {
+    pub(crate) fn new(client: &Client, others: Arc<dyn Answers>) -> (Self, mpsc::Receiver<Ask>) {
         let (asks, out) = mpsc::channel(8);
-        (Self { abilities: client.abilities, group: client.number, asks }, out)
+        (Self { abilities: client.abilities, group: client.number, asks, others }, out)
+    }
+
+    async fn put(
+        &self,
+        key: Option<String>,
+        method: &str,
+        params: Option<Json>,
+    ) -> Result<Json, RpcError> {
+        let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
+        let (answer, answered) = oneshot::channel();
+        let ask = Ask { key, method: method.to_owned(), params, answer };
+        self.asks.send(ask).await.map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
     }
 
     async fn relay(&self, asking: Asking<'_>) -> Result<String, RpcError> {
-        let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
         if !self.abilities.answers(asking.method, asking.params) {
-            let why = format!("the client does not answer `{}`", asking.method);
-            return Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why));
+            return self.others.answer(asking).await;
         }
-        let (answer, answered) = oneshot::channel();
-        let method = asking.method.to_owned();
-        let ask = Ask { method, params: asking.params.cloned(), answer };
-        self.asks.send(ask).await.map_err(|_| gone())?;
-        let answer = answered.await.map_err(|_| gone())??;
+        let key = asking.key.map(str::to_owned);
+        let answer = self.put(key, asking.method, asking.params.cloned()).await?;
         Ok(answer.as_str().to_owned())
     }
+
+    /// Asks the client whether a call may run; nothing if it cannot be asked or does not say.
+    async fn decide(&self, question: &Question) -> Option<Answer> {
+        #[derive(Deserialize)]
+        struct Said {
+            action: String,
+            content: Option<Content>,
+        }
+        #[derive(Deserialize)]
+        struct Content {
+            answer: Option<String>,
+            instead: Option<String>,
+        }
+        if !self.abilities.form {
+            return None;
+        }
+        let params = Json::from(&form(question));
+        let said = self.put(None, "elicitation/create", Some(params)).await.ok()?;
+        let said: Said = said.read().ok()?;
+        let content = said.content;
+        let instead = content.as_ref().and_then(|content| content.instead.clone());
+        match (said.action.as_str(), content.and_then(|content| content.answer).as_deref()) {
+            ("accept", Some("run")) => Some(Answer::Run),
+            ("accept", Some("skip")) => Some(Answer::Skip),
+            ("accept" | "decline", _) => Some(Answer::Reject(instead.unwrap_or_default())),
+            _ => None,
+        }
+    }
+}
+
+/// Our own question, as a form.
+fn form(question: &Question) -> serde_json::Value {
+    let call = question.call();
+    let message = format!(
+        "May `{}` of the server `{}` run with {}? ({})",
+        call.target().name,
+        call.target().server,
+        call.arguments().as_str(),
+        question.why()
+    );
+    json!({
+        "mode": "form",
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "answer": {
+                    "type": "string",
+                    "title": "Answer",
+                    "oneOf": [
+                        {"const": "run", "title": "Run it, this once"},
+                        {"const": "skip", "title": "Leave it out"},
+                        {"const": "reject", "title": "Do something else"},
+                    ],
+                },
+                "instead": {"type": "string", "title": "What to do instead"},
+            },
+            "required": ["answer"],
+        },
+    })
 }
 
 impl Answers for Relay {
@@ -53,5 +132,17 @@ impl Answers for Relay {
 
     fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
         Box::pin(self.relay(asking))
+    }
+}
+
+impl Reviewer for Relay {
+    fn ask<'a>(&'a self, question: &'a Question) -> review::Answering<'a> {
+        Box::pin(async move {
+            match self.decide(question).await {
+                Some(answer) => Ok(answer),
+                // Another face may still answer.
+                None => std::future::pending().await,
+            }
+        })
     }
 }

@@ -94,6 +94,7 @@ impl Gateway {
                 let Some(target) = listing.tool(&given.name) else {
                     return Ok(said(asked, &unknown(&given.name), true));
                 };
+                self.count(&given.name);
                 let empty = || Json::trusted("{}".to_owned());
                 let arguments = given.arguments.map_or_else(empty, Json::from);
                 let proposed = ProposedCall { target, arguments };

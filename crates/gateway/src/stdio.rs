@@ -114,7 +114,7 @@ impl Pipe {
                     peer.reply(&id, Err(error)).await.ok();
                 });
             }
-            Inbound::Request { id, method, params } => {
+            Inbound::Request { id, method, params, .. } => {
                 let cancel = CancellationToken::new();
                 locked(&self.running).insert(id.as_str().to_owned(), cancel.clone());
                 let pipe = Arc::clone(self);

@@ -22,7 +22,7 @@ use crate::outcome::{Outcome, OutcomeKind};
 use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
 use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::{CallId, Intent, NewCall, OpenCall, Record, VerdictWord};
-use crate::review::{CallSeen, Unanswered, put_question};
+use crate::review::{CallSeen, Reviewer, Unanswered, put_question};
 use crate::running::RunningTask;
 
 /// So often a person may put arguments in place before the call is given up.
@@ -37,6 +37,10 @@ pub struct Attention {
     pub progress: Option<mpsc::Sender<Json>>,
     /// Answers what a server asks in the middle of this call, in place of the host's own.
     pub answers: Option<Arc<dyn Answers>>,
+    /// Decides where a person has to, in place of the host's own.
+    pub reviewer: Option<Arc<dyn Reviewer>>,
+    /// Which messages of a server are wanted during this call, if not those of the configuration.
+    pub log_level: Option<String>,
     /// What to do where a server goes on with the call by itself.
     pub wish: TaskWish,
 }
@@ -90,6 +94,8 @@ impl Host {
         Reach {
             fleet: self.fleet(),
             answers: attention.answers.as_ref().unwrap_or(self.answers()),
+            own_answers: attention.answers.as_ref(),
+            log_level: attention.log_level.as_deref(),
             progress: attention.progress.clone(),
             tag: id.get().cast_unsigned(),
             start_limit: self.start_limit(),
@@ -226,8 +232,9 @@ impl Passage<'_> {
             caller: Some(format!("{face}, {origin}:{name}")),
         };
         let number = self.open.id().get().cast_unsigned();
-        let (waiting, reviewer) = (self.host.waiting(), self.host.reviewer().as_ref());
-        put_question(waiting, reviewer, question, (number, seen)).await
+        let own = self.attention.reviewer.as_ref();
+        let reviewer = own.unwrap_or(self.host.reviewer()).as_ref();
+        put_question(self.host.waiting(), reviewer, question, (number, seen)).await
     }
 
     /// Looks up the same target with arguments that a person wrote.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+use switchboard_wire::Json;
 use tokio::sync::broadcast;
 
 /// Events that wait for a slow watcher; older ones are missed, by number.
@@ -46,6 +47,9 @@ pub enum What {
         level: String,
         /// What it said.
         text: String,
+        /// The whole of it, as it came.
+        #[serde(skip)]
+        raw: Option<Json>,
     },
     /// A resource that somebody wants to hear about has changed.
     ResourceUpdated {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -13,88 +14,19 @@ use crate::config::{
     self, Approvals, Config, ConfigError, Environment, Layer, Places, Reading, ServerConfig,
 };
 use crate::connect::{
-    Answers, CallAnswers, Command, Completing, Completion, Declines, Fleet, Messages, NoCompletion,
+    Answers, CallAnswers, Command, Completing, Completion, Fleet, Messages, NoCompletion,
     NoSubscription, Parts, Subscription, Subscriptions, Supervisor, Surroundings, can_subscribe,
 };
 use crate::events::Events;
-use crate::login::{Logins, Visitor};
+use crate::login::Logins;
+use crate::options::{Options, Recording, StartError};
 use crate::policy::Pattern;
 use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
 use crate::record::{CallId, Durability, Ledger, LedgerError, WaitingFile};
-use crate::review::{
-    Asker, CallLookup, NobodyThere, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall,
-};
+use crate::review::{Asker, CallLookup, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall};
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
-
-/// How to start a host.
-pub struct Options {
-    /// Where the files are.
-    pub places: Places,
-    /// Our own environment, as a value.
-    pub environment: Environment,
-    /// A program and its first arguments that stays between us and each server we start, so that
-    /// nothing outlives us. Without one, servers are ended when the host stops, but not when it is
-    /// killed.
-    pub keeper: Option<Vec<String>>,
-    /// Who is asked where a call needs a person.
-    pub reviewer: Arc<dyn Reviewer>,
-    /// Who answers what servers ask.
-    pub answers: Arc<dyn Answers>,
-    /// Where questions wait for other faces as well, if `answers` shares it; or one of its own.
-    pub waiting: Option<Waiting>,
-    /// Only these servers, if any are named.
-    pub only: Option<Vec<ServerId>>,
-    /// Whether calls are recorded.
-    pub record: Recording,
-    /// How long a server may take to start.
-    pub start_limit: Duration,
-    /// What models may call without a question, as long as this host runs.
-    pub allow: Vec<Pattern>,
-    /// Who logs in to servers without being told to. Nobody, if there is none.
-    pub visitor: Option<Arc<dyn Visitor>>,
-    /// The folders of this run, in place of those of the settings; none leaves them as they are.
-    pub roots: Vec<PathBuf>,
-}
-
-/// Whether calls are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recording {
-    /// In the ledger; a call that cannot be recorded is refused.
-    On,
-    /// Nowhere.
-    Off,
-}
-
-impl Options {
-    /// The usual way: everything that is configured, recorded, with nobody to ask.
-    #[must_use]
-    pub fn new(places: Places, environment: Environment) -> Self {
-        Self {
-            places,
-            environment,
-            keeper: None,
-            reviewer: Arc::new(NobodyThere),
-            answers: Arc::new(Declines),
-            waiting: None,
-            only: None,
-            record: Recording::On,
-            start_limit: Duration::from_secs(30),
-            allow: Vec::new(),
-            visitor: None,
-            roots: Vec::new(),
-        }
-    }
-}
-
-/// Why a host does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The ledger cannot be used.
-    #[error("calls cannot be recorded: {0}")]
-    Ledger(#[from] LedgerError),
-}
 
 /// The engine. Clones are handles on the same one.
 #[derive(Clone)]
@@ -139,16 +71,7 @@ impl Host {
             roots: options.roots,
         };
         let config = reading.config();
-        let ledger = match options.record {
-            Recording::Off => Ledger::off(),
-            Recording::On => {
-                let durability = match config.settings.durability {
-                    config::Durability::Process => Durability::Process,
-                    config::Durability::Power => Durability::Power,
-                };
-                Ledger::open(&ledger_file(&state), durability)?
-            }
-        };
+        let ledger = ledger(options.record, &config, &state)?;
         let (tasks, events) = (Tasks::default(), Events::default());
         let call_answers = Arc::new(CallAnswers::default());
         let waiting = options.waiting.unwrap_or_else(|| match options.record {
@@ -156,7 +79,7 @@ impl Host {
             Recording::On => Waiting::new(WaitingFile::below(&state), USUAL_LIMIT),
         });
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
-        let (late, mut late_answers) = mpsc::channel(64);
+        let (late, late_answers) = mpsc::channel(64);
         let (visitor, settings) = (options.visitor, &config.settings);
         let logins = Logins::of_host(&state, &environment, settings, visitor, tasks.clone());
         let config = Published::new(config);
@@ -179,17 +102,7 @@ impl Host {
         let around = Surroundings::from(parts);
         let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
-        let evidence = ledger.clone();
-        let stopping = tasks.stopping().clone();
-        tasks.spawn(async move {
-            while let Some(Some((tag, answer))) =
-                stopping.run_until_cancelled(late_answers.recv()).await
-            {
-                // A late answer changes no outcome; it is kept where that is possible.
-                let id = CallId::new(tag.cast_signed());
-                evidence.late(id, answer.bytes().clone()).await.ok();
-            }
-        });
+        keep_late_answers(&ledger, late_answers, &tasks);
         reading.follow(&config, &tasks, &events);
         let inner = Inner {
             config,
@@ -382,7 +295,9 @@ impl Host {
         Ok(())
     }
 
-    pub(crate) fn answers(&self) -> &Arc<dyn Answers> {
+    /// Who answers what servers ask, where no caller does it for itself.
+    #[must_use]
+    pub fn answers(&self) -> &Arc<dyn Answers> {
         &self.inner.answers
     }
 
@@ -393,6 +308,31 @@ impl Host {
     pub(crate) fn start_limit(&self) -> Duration {
         self.inner.start_limit
     }
+}
+
+fn ledger(
+    record: Recording,
+    config: &Config,
+    state: &std::path::Path,
+) -> Result<Ledger, LedgerError> {
+    let durability = match config.settings.durability {
+        config::Durability::Process => Durability::Process,
+        config::Durability::Power => Durability::Power,
+    };
+    match record {
+        Recording::Off => Ok(Ledger::off()),
+        Recording::On => Ledger::open(&ledger_file(state), durability),
+    }
+}
+
+/// A late answer changes no outcome; it is kept where that is possible.
+fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tasks: &Tasks) {
+    let (ledger, stopping) = (ledger.clone(), tasks.stopping().clone());
+    tasks.spawn(async move {
+        while let Some(Some((tag, answer))) = stopping.run_until_cancelled(late.recv()).await {
+            ledger.late(CallId::new(tag.cast_signed()), answer.bytes().clone()).await.ok();
+        }
+    });
 }
 
 /// Where the ledger is, below the folder for state.

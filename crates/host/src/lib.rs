@@ -48,13 +48,15 @@ pub mod review;
 pub mod call;
 pub mod host;
 pub mod model;
+pub mod options;
 pub mod running;
 
 pub use call::Attention;
 pub use caller::{Caller, Face, Origin};
 pub use catalog::Lease;
-pub use host::{Host, Options, Recording, StartError};
+pub use host::Host;
 pub use model::Model;
+pub use options::{Options, Recording, StartError};
 pub use outcome::{Outcome, OutcomeKind};
 pub use proposed::{ProposedCall, Target, TargetKind};
 pub use record::Record;

@@ -167,6 +167,11 @@ impl InFlight {
         self.state().waiting.len()
     }
 
+    /// The tag of request `id`, if it waits and has one.
+    pub(crate) fn tag_of(&self, id: u64) -> Option<u64> {
+        self.state().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
+    }
+
     /// The tags of the requests that have one.
     pub(crate) fn tags(&self) -> Vec<u64> {
         self.state().waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0).collect()

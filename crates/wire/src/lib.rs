@@ -26,10 +26,12 @@ mod deadlines;
 mod framing;
 mod in_flight;
 mod outbox;
+mod tentative;
 
 pub use error::{CloseReason, RequestError, RpcError};
 pub use json::Json;
 pub use limits::Limits;
-pub use peer::{Inbound, Peer, Stance, Stats, Tentative};
+pub use peer::{Inbound, Peer, Stance, Stats};
 pub use request::Request;
 pub use revision::{Era, Revision};
+pub use tentative::Tentative;

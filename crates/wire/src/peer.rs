@@ -31,31 +31,6 @@ pub struct Peer {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// A peer that is closed when it is dropped, unless it is kept: for those who may be interrupted.
-#[derive(Debug)]
-pub struct Tentative(Option<Peer>);
-
-impl Tentative {
-    /// Holds a peer until it is clear whether it is wanted.
-    #[must_use]
-    pub const fn new(peer: Peer) -> Self {
-        Self(Some(peer))
-    }
-
-    /// The peer is wanted.
-    pub fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Tentative {
-    fn drop(&mut self) {
-        if let Some(peer) = &self.0 {
-            peer.close("the connection was not wanted");
-        }
-    }
-}
-
 impl std::fmt::Debug for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Peer({} in flight)", self.in_flight())
@@ -101,6 +76,8 @@ pub enum Inbound {
         method: String,
         /// With what.
         params: Option<Json>,
+        /// The tag of the request of ours that it belongs to, where the transport tells.
+        belongs_to: Option<u64>,
     },
     /// A notification.
     Notification {
@@ -293,15 +270,24 @@ impl Shared {
 
     /// Takes in what arrived: one message or, where the revision has them, a batch.
     pub(crate) fn dispatch(self: &Arc<Self>, line: &Bytes) -> Result<(), NotAMessage> {
+        self.dispatch_for(line, None)
+    }
+
+    /// The same for what came in the answer to request `id`.
+    pub(crate) fn dispatch_for(
+        self: &Arc<Self>,
+        line: &Bytes,
+        id: Option<u64>,
+    ) -> Result<(), NotAMessage> {
         if !envelope::is_batch(line) {
-            self.take_in(envelope::read(line)?, true);
+            self.take_in(envelope::read(line)?, true, id);
             return Ok(());
         }
         let allowed = self.stance().revision.allows_batches();
         let mut outcome = Ok(());
         for member in envelope::split_batch(line)? {
             match envelope::read(&member) {
-                Ok(message) => self.take_in(message, allowed),
+                Ok(message) => self.take_in(message, allowed, id),
                 // A bad member does not cost those after it.
                 Err(error) => outcome = Err(error),
             }
@@ -309,7 +295,7 @@ impl Shared {
         outcome
     }
 
-    fn take_in(self: &Arc<Self>, message: Message, allowed: bool) {
+    fn take_in(self: &Arc<Self>, message: Message, allowed: bool, of: Option<u64>) {
         match message {
             Message::Response { id, answer } => {
                 let settled = if allowed {
@@ -337,7 +323,8 @@ impl Shared {
             },
             Message::Request { id, method, params } => {
                 let refusal_id = id.clone();
-                if !self.hand_over(Inbound::Request { id, method, params }) {
+                let belongs_to = of.and_then(|id| self.in_flight.tag_of(id));
+                if !self.hand_over(Inbound::Request { id, method, params, belongs_to }) {
                     let busy = RpcError::new(-32_603, "the client has too many requests to answer");
                     self.reply_later(refusal_id, Err(busy));
                 }

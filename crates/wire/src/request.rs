@@ -1,8 +1,11 @@
 //! One request: delivered, followed, answered or given up, and never waited for beyond its time.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::envelope;
@@ -32,6 +35,8 @@ pub struct Request<'a> {
     pub name: Option<&'a str>,
     /// Further HTTP headers.
     pub headers: &'a [(String, String)],
+    /// Members of `_meta` in place of those that every request of a modern connection has.
+    pub meta: &'a [(&'static str, String)],
 }
 
 impl<'a> Request<'a> {
@@ -47,6 +52,7 @@ impl<'a> Request<'a> {
             tag: 0,
             name: None,
             headers: &[],
+            meta: &[],
         }
     }
 }
@@ -131,12 +137,13 @@ impl<'p> OpenRequest<'p> {
     async fn deliver(&self, request: &Request<'_>) -> Result<Delivered, RequestError> {
         let shared = &self.peer.shared;
         let stance = shared.stance();
+        let meta = replaced(&stance.meta, request.meta);
         let text = if request.progress.is_some() {
-            let comma = if stance.meta.is_empty() { "" } else { "," };
-            let meta = format!(r#""progressToken":{}{comma}{}"#, self.id, stance.meta);
+            let comma = if meta.is_empty() { "" } else { "," };
+            let meta = format!(r#""progressToken":{}{comma}{meta}"#, self.id);
             envelope::request(self.id, request.method, request.params, &meta)
         } else {
-            envelope::request(self.id, request.method, request.params, &stance.meta)
+            envelope::request(self.id, request.method, request.params, &meta)
         };
         match &shared.link {
             Link::Stream(outbox) => {
@@ -247,6 +254,19 @@ impl Drop for OpenRequest<'_> {
             }
         }
     }
+}
+
+/// The members of a `_meta`, with others in their place; a legacy connection has none to replace.
+fn replaced<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str> {
+    if others.is_empty() || meta.is_empty() {
+        return Cow::Borrowed(meta);
+    }
+    let whole = format!("{{{meta}}}");
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(&whole).unwrap_or_default();
+    let kept = members.iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
+    let kept = kept.map(|(name, value)| format!(r#""{name}":{}"#, value.get()));
+    let put = others.iter().map(|(name, value)| format!(r#""{name}":{value}"#));
+    Cow::Owned(kept.chain(put).collect::<Vec<_>>().join(","))
 }
 
 /// A message as one line: line breaks between its tokens are as good as spaces.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use switchboard_host::config::{self, Approvals, Layer, Replace};
 use switchboard_host::format::escape_line;
 
-use crate::args::{Add, Scope, TransportName};
+use crate::args_servers::{Add, Scope, TransportName};
 use crate::commands::servers::how;
 use crate::context::Context;
 use crate::error::CliError;

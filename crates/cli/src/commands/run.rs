@@ -1,9 +1,10 @@
 //! From what was typed to the command that does it.
 
 use crate::args::{
-    CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ServersCommand, ToolsCommand,
+    CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ToolsCommand,
 };
 use crate::args_chat::{ModelsCommand, SessionsCommand};
+use crate::args_servers::ServersCommand;
 use crate::args_tasks::TasksCommand;
 use crate::args_tokens::TokensCommand;
 use crate::chat::{demo, interactive, once};

@@ -176,7 +176,7 @@ fn line(what: &What) -> String {
         What::ConfigChanged { problems } => {
             format!("(configuration: {})", escape_line(&problems.join("; ")))
         }
-        What::ServerSaid { server, level, text } => {
+        What::ServerSaid { server, level, text, .. } => {
             format!("{}\t{level}\t{}", escape_line(server), escape_line(text))
         }
         other => escape_line(&format!("{other:?}")).into_owned(),

@@ -19,6 +19,8 @@ pub struct Asking<'a> {
     pub target: Option<&'a str>,
     /// The number of that call.
     pub call: Option<u64>,
+    /// The server's own name for the question, where the era has one.
+    pub key: Option<&'a str>,
     /// What is asked for.
     pub method: &'a str,
     /// With what.

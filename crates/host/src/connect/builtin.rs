@@ -20,7 +20,7 @@ pub(super) fn start(roots: Vec<PathBuf>, tasks: &Tasks) -> (Peer, mpsc::Receiver
                 inbound = asked.recv() => inbound,
                 _ = server.closed() => return,
             };
-            let Some(Inbound::Request { id, method, params }) = inbound else { continue };
+            let Some(Inbound::Request { id, method, params, .. }) = inbound else { continue };
             let (server, builtin) = (server.clone(), Arc::clone(&builtin));
             answering.spawn(async move {
                 let params = params.as_ref().map(Json::as_str);

@@ -1,17 +1,29 @@
 //! Who answers what a server asks for the sake of one call, where that is not the host itself.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::connect::Answers;
+
+/// A server that has asked for the sake of a call waits for the answer: it hardly asks again for it,
+/// unless it asked several things at once.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The calls whose callers answer for themselves.
 #[derive(Default)]
 pub struct CallAnswers {
     /// How many there are, to be looked at without the lock.
     count: AtomicUsize,
-    calls: Mutex<HashMap<u64, Arc<dyn Answers>>>,
+    calls: Mutex<HashMap<u64, OfCall>>,
+}
+
+struct OfCall {
+    answers: Arc<dyn Answers>,
+    /// What was asked for its sake and has no answer yet: how much, and since when.
+    open: usize,
+    since: Instant,
 }
 
 /// A call whose caller answers for itself, until this is dropped.
@@ -25,9 +37,33 @@ pub(super) enum Whose {
     /// The host's: no caller answers for itself.
     Ours,
     /// That caller's.
-    Theirs(Arc<dyn Answers>),
+    Theirs(Theirs),
     /// One of several callers', and nothing tells which.
     Unclear,
+}
+
+/// A question that a caller is asked, until it is dropped.
+pub(super) struct Theirs {
+    call: u64,
+    answers: Arc<dyn Answers>,
+    all: Arc<CallAnswers>,
+}
+
+impl Whose {
+    /// The call that it is for, where that is clear.
+    pub(super) fn call(&self) -> Option<u64> {
+        match self {
+            Self::Theirs(theirs) => Some(theirs.call),
+            Self::Ours | Self::Unclear => None,
+        }
+    }
+}
+
+impl Theirs {
+    /// Who answers it.
+    pub(super) const fn answers(&self) -> &Arc<dyn Answers> {
+        &self.answers
+    }
 }
 
 impl CallAnswers {
@@ -35,30 +71,54 @@ impl CallAnswers {
     #[must_use]
     pub fn enter(self: &Arc<Self>, call: u64, answers: Arc<dyn Answers>) -> Entered {
         let mut calls = self.calls();
-        calls.insert(call, answers);
+        calls.insert(call, OfCall { answers, open: 0, since: Instant::now() });
         self.count.store(calls.len(), Ordering::Release);
         Entered { call, all: Arc::clone(self) }
     }
 
     /// Whose business a question is that came while these calls were under way.
-    pub(super) fn whose(&self, under_way: &[u64]) -> Whose {
+    pub(super) fn whose(self: &Arc<Self>, under_way: &[u64]) -> Whose {
         if self.count.load(Ordering::Acquire) == 0 {
             return Whose::Ours;
         }
-        let calls = self.calls();
-        let found: Vec<&Arc<dyn Answers>> =
-            under_way.iter().filter_map(|call| calls.get(call)).collect();
-        let Some(last) = found.last() else { return Whose::Ours };
-        let same = found.iter().all(|one| one.group() == last.group());
-        if same && found.len() == under_way.len() {
-            Whose::Theirs(Arc::clone(last))
-        } else {
-            Whose::Unclear
+        let mut calls = self.calls();
+        let known = under_way.iter().filter(|call| calls.contains_key(call)).count();
+        match known {
+            0 => return Whose::Ours,
+            known if known < under_way.len() => return Whose::Unclear,
+            _ => {}
         }
+        let waits = |of: &OfCall| of.open > 0 && of.since.elapsed() > AT_ONCE;
+        let free = under_way.iter().filter(|call| calls.get(call).is_some_and(|of| !waits(of)));
+        let mut candidates: Vec<u64> = free.copied().collect();
+        if candidates.is_empty() {
+            candidates = under_way.to_vec();
+        }
+        let groups: BTreeSet<u64> = candidates
+            .iter()
+            .filter_map(|call| calls.get(call).map(|of| of.answers.group()))
+            .collect();
+        let (Some(call), 1) = (candidates.iter().max().copied(), groups.len()) else {
+            return Whose::Unclear;
+        };
+        let Some(of) = calls.get_mut(&call) else { return Whose::Unclear };
+        if of.open == 0 {
+            of.since = Instant::now();
+        }
+        of.open += 1;
+        Whose::Theirs(Theirs { call, answers: Arc::clone(&of.answers), all: Arc::clone(self) })
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<u64, Arc<dyn Answers>>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<u64, OfCall>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        if let Some(of) = self.all.calls().get_mut(&self.call) {
+            of.open = of.open.saturating_sub(1);
+        }
     }
 }
 
@@ -93,10 +153,10 @@ mod tests {
         }
     }
 
-    fn word(whose: Whose) -> String {
+    fn word(whose: &Whose) -> String {
         match whose {
             Whose::Ours => "ours".to_owned(),
-            Whose::Theirs(answers) => answers.group().to_string(),
+            Whose::Theirs(theirs) => theirs.answers().group().to_string(),
             Whose::Unclear => "unclear".to_owned(),
         }
     }
@@ -104,7 +164,7 @@ mod tests {
     #[test]
     fn a_question_is_for_the_only_caller_it_can_be_for() {
         let all = Arc::new(CallAnswers::default());
-        assert_eq!(word(all.whose(&[1])), "ours");
+        assert_eq!(word(&all.whose(&[1])), "ours");
         let _one = all.enter(1, Arc::new(Of(7)));
         let _two = all.enter(2, Arc::new(Of(7)));
         let three = all.enter(3, Arc::new(Of(8)));
@@ -117,9 +177,13 @@ mod tests {
             (&[1, 9], "unclear"),
             (&[9], "ours"),
         ] {
-            assert_eq!(word(all.whose(under_way)), expected, "{under_way:?}");
+            assert_eq!(word(&all.whose(under_way)), expected, "{under_way:?}");
         }
+        // The server waits for an answer for the sake of the first: it asks for the other now.
+        let _asked = all.whose(&[1]);
+        std::thread::sleep(super::AT_ONCE + std::time::Duration::from_millis(50));
+        assert_eq!(word(&all.whose(&[1, 3])), "8");
         drop(three);
-        assert_eq!(word(all.whose(&[3])), "ours");
+        assert_eq!(word(&all.whose(&[3])), "ours");
     }
 }

@@ -280,10 +280,7 @@ impl Connection {
                 () = self.health.wants_probe() => self.probe_later(peer),
             }
         };
-        peer.shutdown("the server is being stopped").await;
-        if let Some(process) = &mut process {
-            process.stop().await;
-        }
+        farewell(peer, process).await;
         end
     }
 
@@ -317,6 +314,13 @@ impl Connection {
                 () = sleep(Duration::from_millis(20)) => {}
             }
         }
+    }
+}
+
+async fn farewell(peer: &Peer, process: Option<Process>) {
+    peer.shutdown("the server is being stopped").await;
+    if let Some(mut process) = process {
+        process.stop().await;
     }
 }
 

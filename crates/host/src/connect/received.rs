@@ -41,9 +41,10 @@ impl Connection {
                 }
                 _ => {}
             },
-            Inbound::Request { id, method, params } => {
+            Inbound::Request { id, method, params, belongs_to } => {
                 let (peer, around) = (peer.clone(), Arc::clone(&self.around));
-                let (server, under_way) = (self.config.id.clone(), peer.tags());
+                let server = self.config.id.clone();
+                let under_way = belongs_to.map_or_else(|| peer.tags(), |call| vec![call]);
                 let whose = around.call_answers.whose(&under_way);
                 let open = asked.begin(&id);
                 self.around.tasks.spawn(async move {
@@ -57,12 +58,14 @@ impl Connection {
                     };
                     let (server, params) = (server.as_ref(), params.as_ref());
                     // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
-                    let call = if let [only] = under_way.as_slice() { Some(*only) } else { None };
+                    let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
+                    let call = whose.call().or(only);
                     let target = None;
-                    let asking = Asking { server, target, call, method: &method, params };
+                    let asking =
+                        Asking { server, target, call, key: None, method: &method, params };
                     let answering = match &whose {
                         Whose::Ours => around.answers.answer(asking),
-                        Whose::Theirs(answers) => answers.answer(asking),
+                        Whose::Theirs(theirs) => theirs.answers().answer(asking),
                         Whose::Unclear => unclear(asking),
                     };
                     let answering = patiently(&peer, answering);
@@ -92,6 +95,7 @@ impl Connection {
                 Some(logger) => format!("[{logger}] {}", said.text),
                 None => said.text,
             },
+            raw: params.cloned(),
         });
     }
 

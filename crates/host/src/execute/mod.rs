@@ -6,6 +6,7 @@ mod follow;
 mod later;
 mod meaning;
 mod message;
+mod own_meta;
 mod rounds;
 mod run;
 mod task;

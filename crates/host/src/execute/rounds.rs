@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -76,6 +77,7 @@ pub(super) async fn exchange(
 ) -> Result<Answered, Stop> {
     let mut params = Cow::Borrowed(message.params.as_str());
     let end = Instant::now() + deadlines.total;
+    let meta = reach.meta(whom);
     let mut addresses = Addresses::default();
     let mut had_it = false;
     for _ in 0..=ROUNDS {
@@ -89,6 +91,7 @@ pub(super) async fn exchange(
             tag: reach.tag,
             name: Some(whom.name),
             headers: &message.headers,
+            meta: &meta,
         };
         let result = match whom.peer.request(request).await {
             Err(RequestError::Rpc(error)) if url_required::is(&error, whom.peer) => {
@@ -203,17 +206,16 @@ pub(super) async fn answer_all(
     // The fields of a form stay in the server's order only in its own bytes.
     let asked: BTreeMap<String, InputRequest<'_>> =
         serde_json::from_str(asked).map_err(unreadable)?;
-    let mut responses = Map::new();
-    for (key, InputRequest { method, params }) in asked {
+    // All at once: who asks somebody else in turn can put them together.
+    let answering = asked.into_iter().map(async |(key, InputRequest { method, params })| {
         let params = params.map(Json::from);
         let (target, call) = (Some(name), Some(reach.tag));
-        let params = params.as_ref();
-        let answer =
-            reach.answers.answer(Asking { server, target, call, method: &method, params }).await;
-        let answer = answer.map_err(|error| {
+        let (params, named) = (params.as_ref(), Some(key.as_str()));
+        let asking = Asking { server, target, call, key: named, method: &method, params };
+        let answer = reach.answers.answer(asking).await.map_err(|error| {
             RequestError::Protocol(format!("the server asked for `{method}`: {error}"))
         })?;
-        responses.insert(key, serde_json::from_str(&answer).map_err(unreadable)?);
-    }
-    Ok(responses)
+        Ok((key, serde_json::from_str(&answer).map_err(unreadable)?))
+    });
+    try_join_all(answering).await.map(Map::from_iter)
 }

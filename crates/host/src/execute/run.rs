@@ -37,6 +37,10 @@ pub struct Reach<'a> {
     pub fleet: &'a Published<Fleet>,
     /// Who answers what a server asks in the middle of a call.
     pub answers: &'a Arc<dyn Answers>,
+    /// The same, where it is the caller itself.
+    pub own_answers: Option<&'a Arc<dyn Answers>>,
+    /// Which messages the caller wants of a modern server, if it says.
+    pub log_level: Option<&'a str>,
     /// Where progress goes.
     pub progress: Option<mpsc::Sender<Json>>,
     /// A number that comes back with a late answer.

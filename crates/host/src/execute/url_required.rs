@@ -115,6 +115,7 @@ async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), O
         action: String,
     }
     let asking = Asking {
+        key: None,
         server: whom.server,
         target: Some(whom.name),
         call: Some(reach.tag),

@@ -46,6 +46,7 @@ impl Asker for Scripted {
 async fn answer(answers: &FaceAnswers, method: &str, params: &Value) -> Result<Value, i64> {
     let params = Json::from(params);
     let asking = Asking {
+        key: None,
         server: "notes",
         target: Some("save"),
         call: Some(7),

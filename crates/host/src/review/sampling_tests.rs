@@ -106,6 +106,7 @@ fn answers(
 async fn ask(answers: &FaceAnswers, params: &Value) -> Result<Value, (i64, String)> {
     let params = Json::from(params);
     let asking = Asking {
+        key: None,
         server: "notes",
         target: Some("save"),
         call: Some(7),

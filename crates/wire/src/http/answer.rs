@@ -73,7 +73,7 @@ pub(super) async fn follow(
             Ok(Some(event)) => {
                 if !event.data.is_empty() && matches!(event.name.as_str(), "" | "message") {
                     // What is no message on a stream is noise, as it is on a pipe.
-                    shared.dispatch(&event.data).ok();
+                    shared.dispatch_for(&event.data, Some(id)).ok();
                     if !shared.in_flight.is_waiting(id) {
                         return Ok(Answered::Elsewhere);
                     }

@@ -1,0 +1,81 @@
+//! How to start a host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Environment, Places};
+use crate::connect::{Answers, Declines};
+use crate::login::Visitor;
+use crate::policy::Pattern;
+use crate::record::LedgerError;
+use crate::review::{NobodyThere, Reviewer, Waiting};
+use crate::server_id::ServerId;
+
+/// How to start a host.
+pub struct Options {
+    /// Where the files are.
+    pub places: Places,
+    /// Our own environment, as a value.
+    pub environment: Environment,
+    /// A program and its first arguments that stays between us and each server we start, so that
+    /// nothing outlives us. Without one, servers are ended when the host stops, but not when it is
+    /// killed.
+    pub keeper: Option<Vec<String>>,
+    /// Who is asked where a call needs a person.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Who answers what servers ask.
+    pub answers: Arc<dyn Answers>,
+    /// Where questions wait for other faces as well, if `answers` shares it; or one of its own.
+    pub waiting: Option<Waiting>,
+    /// Only these servers, if any are named.
+    pub only: Option<Vec<ServerId>>,
+    /// Whether calls are recorded.
+    pub record: Recording,
+    /// How long a server may take to start.
+    pub start_limit: Duration,
+    /// What models may call without a question, as long as this host runs.
+    pub allow: Vec<Pattern>,
+    /// Who logs in to servers without being told to. Nobody, if there is none.
+    pub visitor: Option<Arc<dyn Visitor>>,
+    /// The folders of this run, in place of those of the settings; none leaves them as they are.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Whether calls are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recording {
+    /// In the ledger; a call that cannot be recorded is refused.
+    On,
+    /// Nowhere.
+    Off,
+}
+
+impl Options {
+    /// The usual way: everything that is configured, recorded, with nobody to ask.
+    #[must_use]
+    pub fn new(places: Places, environment: Environment) -> Self {
+        Self {
+            places,
+            environment,
+            keeper: None,
+            reviewer: Arc::new(NobodyThere),
+            answers: Arc::new(Declines),
+            waiting: None,
+            only: None,
+            record: Recording::On,
+            start_limit: Duration::from_secs(30),
+            allow: Vec::new(),
+            visitor: None,
+            roots: Vec::new(),
+        }
+    }
+}
+
+/// Why a host does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The ledger cannot be used.
+    #[error("calls cannot be recorded: {0}")]
+    Ledger(#[from] LedgerError),
+}
