@@ -25,7 +25,7 @@ const STEPS: [Step; 7] = [
     ("build", build),
     ("tests", tests),
     ("doc tests", |workspace| run(workspace.cargo().args(["test", "--doc"]).args(SELECTION))),
-    ("conformance", conformance::conformance),
+    ("conformance", |workspace| conformance::conformance(workspace, &[])),
 ];
 
 /// Runs every step and stops at the first that fails.

@@ -24,7 +24,7 @@ Usage: cargo xtask <command>
 
   setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy
   test [--quick]     everything that must pass; --quick leaves `setup` out
-  conformance        the official client scenarios against our client
+  conformance [part...]  the official suite; parts: client, gateway
   sizes [--build]    lines of code and crates; --build also times a clean release build
   bench [args...]    the benchmarks, with args passed on
   help               this text";
@@ -47,7 +47,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["setup", parts @ ..] => setup::setup(&workspace, parts),
         ["test"] => checks::test(&workspace, false),
         ["test", "--quick"] => checks::test(&workspace, true),
-        ["conformance"] => conformance::conformance(&workspace),
+        ["conformance", parts @ ..] => conformance::conformance(&workspace, parts),
         ["sizes"] => sizes::sizes(&workspace, false),
         ["sizes", "--build"] => sizes::sizes(&workspace, true),
         ["bench", arguments @ ..] => checks::bench(&workspace, arguments),

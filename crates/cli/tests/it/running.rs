@@ -135,6 +135,17 @@ impl Running {
         self.stdout.text()
     }
 
+    /// Waits until a whole line of standard output is what is wanted, and gives it.
+    pub(crate) fn wait_for_line(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let find = |so_far: &str| {
+            let whole = so_far.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+            whole.map(str::to_owned).find(|line| wanted(line))
+        };
+        self.stdout.wait(PATIENCE, |so_far, _| find(so_far).is_some());
+        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        find(&told).unwrap_or_else(|| panic!("no such line in {told:?} {warned:?}"))
+    }
+
     /// Waits until standard output holds the one text, and the other one after it.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-const NODE: &str = "npm/node_modules/node/bin/node";
+pub(crate) const NODE: &str = "npm/node_modules/node/bin/node";
 
 /// The path of an installed file.
 pub(crate) fn installed(name: &str) -> String {

@@ -8,7 +8,7 @@ use crate::faults::{FAULTS, Fault};
 use crate::oauth::MISBEHAVIOURS;
 
 const USAGE: &str = "\
-switchboard-testkit <echo|asker|flaky|hostile|weather|github|protected|model|oauth> [--flag value]...
+switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protected|model|oauth> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -123,6 +123,8 @@ pub(crate) enum Kind {
     Hostile,
     Weather,
     Github,
+    /// What the official suite expects of a server.
+    Conformance,
     Protected,
 }
 
@@ -186,6 +188,7 @@ impl Options {
             "hostile" => (Kind::Hostile, None),
             "weather" => (Kind::Weather, None),
             "github" => (Kind::Github, None),
+            "conformance" => (Kind::Conformance, None),
             "protected" => (Kind::Protected, None),
             "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
             other => panic!("unknown kind `{other}`\n{USAGE}"),

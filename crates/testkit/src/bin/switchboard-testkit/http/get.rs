@@ -9,11 +9,13 @@ use super::endpoint::Endpoint;
 use super::post::session;
 use super::reply::{Asked, Reply, event};
 use crate::message;
+use crate::server;
 
 pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
-    if let Err(refusal) = session(endpoint, asked) {
-        return refusal;
-    }
+    let session = match session(endpoint, asked) {
+        Ok(session) => session,
+        Err(refusal) => return refusal,
+    };
     if !asked.header("accept").unwrap_or_default().contains("text/event-stream") {
         return Reply::empty(406);
     }
@@ -24,7 +26,7 @@ pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
         Some(ids.map(|id| event(Some(&id), &answer)))
     });
     let (pieces, receiver) = mpsc::channel(16);
-    let mut changes = endpoint.server.changes();
+    let (mut changes, mut news) = (endpoint.server.changes(), server::news());
     tokio::spawn(async move {
         for piece in missed.into_iter().flatten() {
             let _ = pieces.send(piece).await;
@@ -35,6 +37,11 @@ pub(crate) fn get(endpoint: &Arc<Endpoint>, asked: &Asked) -> Reply {
                 change = changes.recv() => {
                     if change.is_err() || pieces.send(event(None, &changed)).await.is_err() {
                         return;
+                    }
+                }
+                Ok(news) = news.recv() => {
+                    if news.is_for(&session.conversation) {
+                        let _ = pieces.send(event(None, &news.notice(None))).await;
                     }
                 }
                 () = pieces.closed() => return,

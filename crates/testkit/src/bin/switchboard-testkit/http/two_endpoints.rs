@@ -37,7 +37,7 @@ async fn pump(
     mut emissions: mpsc::Receiver<Emission>,
     pieces: mpsc::Sender<Bytes>,
 ) {
-    let mut changes = endpoint.server.changes();
+    let (mut changes, mut news) = (endpoint.server.changes(), server::news());
     let address = format!("event: endpoint\ndata: /messages?session={}\n\n", session.id);
     let _ = pieces.send(Bytes::from(address)).await;
     loop {
@@ -50,6 +50,10 @@ async fn pump(
             change = changes.recv() => match change {
                 Ok(()) => message::notice("notifications/tools/list_changed", &json!({})),
                 Err(_) => break,
+            },
+            Ok(news) = news.recv() => match news.is_for(&session.conversation) {
+                true => news.notice(None),
+                false => continue,
             },
             () = pieces.closed() => break,
         };

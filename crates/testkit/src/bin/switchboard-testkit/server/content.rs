@@ -16,7 +16,7 @@ pub(crate) const PIXEL: &[u8] = &[
 ];
 
 /// A WAV file that holds no samples.
-const SILENCE: &[u8] = &[
+pub(crate) const SILENCE: &[u8] = &[
     b'R', b'I', b'F', b'F', 36, 0, 0, 0, b'W', b'A', b'V', b'E', b'f', b'm', b't', b' ', 16, 0, 0,
     0, 1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x40, 0x1f, 0, 0, 1, 0, 8, 0, b'd', b'a', b't', b'a', 0, 0, 0,
     0,

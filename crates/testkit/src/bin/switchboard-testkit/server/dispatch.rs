@@ -6,11 +6,13 @@ use super::speech::{self, Speech};
 use super::{Exchange, examples, hostile, listen, offers, pages, run, tasks, tools, visit};
 use crate::message::{Answer, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND};
 use crate::options::Kind;
+use crate::server::conformance;
 
 /// The answer a well-behaved server gives to a request.
 pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Answer {
-    if incoming.method == "initialize" {
-        return speech::initialize(exchange, incoming);
+    // A modern client that says `initialize` asks for a method that its era does not have.
+    if incoming.method == "initialize" && incoming.version().is_none() {
+        return conformance::introduced(&exchange.server, speech::initialize(exchange, incoming));
     }
     let spoken = match speech::speech(exchange, incoming) {
         Ok(spoken) => spoken,
@@ -27,6 +29,11 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Answer {
 
 async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Answer {
     let server = &exchange.server;
+    if server.options.kind == Kind::Conformance
+        && let Some(answer) = conformance::answer(exchange, incoming, spoken).await
+    {
+        return answer;
+    }
     let legacy = matches!(spoken, Speech::Legacy(_));
     match incoming.method.as_str() {
         "server/discover" if !legacy => Answer::Result(speech::discover(&server.options)),

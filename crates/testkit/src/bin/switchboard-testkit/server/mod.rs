@@ -4,6 +4,7 @@ mod accept;
 mod ask;
 mod asker;
 mod batch;
+mod conformance;
 mod content;
 mod dispatch;
 mod examples;
@@ -21,6 +22,7 @@ mod visit;
 
 pub(crate) use accept::accept;
 pub(crate) use batch::batch;
+pub(crate) use conformance::news;
 pub(crate) use dispatch::answer;
 pub(crate) use speech::meta_complaint;
 pub(crate) use state::{Exchange, Server};

@@ -84,11 +84,20 @@ async fn refuse(exchange: &Exchange, code: i64, message: &str) {
 
 /// Only legacy clients are told without having asked.
 async fn tell_changes(exchange: Exchange) {
-    let mut changes = exchange.server.changes();
-    while changes.recv().await.is_ok() {
+    let (mut changes, mut news) = (exchange.server.changes(), server::news());
+    loop {
+        let notice = tokio::select! {
+            Ok(()) = changes.recv() => {
+                message::notice("notifications/tools/list_changed", &json!({}))
+            }
+            Ok(news) = news.recv() => match news.is_for(&exchange.conversation) {
+                true => news.notice(None),
+                false => continue,
+            },
+            else => return,
+        };
         if exchange.conversation.revision().is_some() {
-            let changed = message::notice("notifications/tools/list_changed", &json!({}));
-            exchange.outlet.notice(changed).await;
+            exchange.outlet.notice(notice).await;
         }
     }
 }

@@ -1,0 +1,179 @@
+//! Real clients through the gateway: the SDKs of TypeScript and Python, `FastMCP` and the Inspector.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::gateway::Gateway;
+use crate::running::{PATIENCE, Running};
+use crate::switchboard::Switchboard;
+use crate::testenv::{self, installed};
+
+/// What the gateway serves to them.
+const SERVED: [&str; 4] = ["--server", "everything", "--server", "time"];
+
+fn configured() -> Switchboard {
+    Switchboard::with(&json!({"everything": testenv::everything(), "time": testenv::time()}))
+}
+
+/// A program that lists and calls, and prints what it got.
+fn client(script: &str) -> Vec<String> {
+    let path = format!("{}/../testkit/clients/{script}", env!("CARGO_MANIFEST_DIR"));
+    let python = match script {
+        "python1.py" => "python-legacy/bin/python",
+        _ => "python/bin/python",
+    };
+    if script.ends_with(".mjs") {
+        return vec![installed(testenv::NODE), path, installed("npm/node_modules")];
+    }
+    vec![installed(python), path]
+}
+
+/// Runs a client to its end and gives what it printed.
+fn printed(switchboard: &Switchboard, words: &[String]) -> Value {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    switchboard.surround(&mut command);
+    let mut running = Running::start(&mut command);
+    running.close_input();
+    running.finish_within(PATIENCE).expect(0).json()
+}
+
+/// Fails unless the client got from both servers what they have.
+fn check(script: &str, mode: &str, told: &Value) {
+    let what = format!("{script} in mode {mode}: {told}");
+    let tools: Vec<&str> =
+        told["tools"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    for tool in ["everything__echo", "everything__get-sum", "time__convert_time"] {
+        assert!(tools.contains(&tool), "no {tool}: {what}");
+    }
+    assert_eq!(told["sum"], "The sum of 2 and 40 is 42.", "{what}");
+    assert_eq!(told["difference"], "-3.5h", "{what}");
+    assert_eq!(told["prompt"], "This is a simple prompt without arguments.", "{what}");
+    let resource = told["resource"].as_str().unwrap();
+    assert!(resource.starts_with("Resource 7: This is a plaintext resource"), "{what}");
+    if let Some(revision) = told["revision"].as_str() {
+        let expected = if mode == "legacy" { "2025-11-25" } else { "2026-07-28" };
+        assert_eq!(revision, expected, "{what}");
+    }
+}
+
+fn check_over_http(script: &str, modes: &[&str]) {
+    let switchboard = configured();
+    let gateway = Gateway::with_tool(&switchboard, &SERVED, "time__convert_time");
+    gateway.wait_for_tool("everything__get-sum");
+    for mode in modes {
+        let mut words = client(script);
+        words.extend([*mode, "http", &gateway.url].map(str::to_owned));
+        check(script, mode, &printed(&switchboard, &words));
+    }
+}
+
+fn check_over_stdio(script: &str, modes: &[&str]) {
+    let switchboard = configured();
+    for mode in modes {
+        let mut words = client(script);
+        let served = [env!("CARGO_BIN_EXE_switchboard"), "serve", "--stdio"];
+        words.extend([*mode, "stdio"].map(str::to_owned));
+        words.extend(served.iter().chain(&SERVED).map(|word| (*word).to_owned()));
+        check(script, mode, &printed(&switchboard, &words));
+    }
+}
+
+#[test]
+fn version_1_of_the_typescript_sdk_lists_and_calls_over_http_and_stdio() {
+    check_over_http("typescript1.mjs", &["legacy"]);
+    check_over_stdio("typescript1.mjs", &["legacy"]);
+}
+
+#[test]
+fn version_2_of_the_typescript_sdk_lists_and_calls_over_http_in_both_eras() {
+    check_over_http("typescript2.mjs", &["legacy", "auto", "2026-07-28"]);
+}
+
+#[test]
+fn version_2_of_the_typescript_sdk_lists_and_calls_over_stdio_in_both_eras() {
+    check_over_stdio("typescript2.mjs", &["legacy", "auto"]);
+}
+
+#[test]
+fn version_1_of_the_python_sdk_lists_and_calls_over_http_and_stdio() {
+    check_over_http("python1.py", &["legacy"]);
+    check_over_stdio("python1.py", &["legacy"]);
+}
+
+#[test]
+fn version_2_of_the_python_sdk_lists_and_calls_over_http_in_both_eras() {
+    check_over_http("python2.py", &["legacy", "auto", "2026-07-28"]);
+}
+
+#[test]
+fn version_2_of_the_python_sdk_lists_and_calls_over_stdio_in_both_eras() {
+    check_over_stdio("python2.py", &["legacy", "auto"]);
+}
+
+#[test]
+fn the_client_of_fastmcp_lists_and_calls_over_http_in_both_eras() {
+    check_over_http("fastmcp_client.py", &["legacy", "auto", "2026-07-28"]);
+}
+
+#[test]
+fn the_client_of_fastmcp_lists_and_calls_over_stdio_in_both_eras() {
+    check_over_stdio("fastmcp_client.py", &["legacy", "auto"]);
+}
+
+/// The Inspector in one era; `where_to` is an address or a command.
+fn inspected(switchboard: &Switchboard, where_to: &[&str], era: &str, method: &[&str]) -> Value {
+    let node = installed(testenv::NODE);
+    let inspector = "npm/node_modules/@modelcontextprotocol/inspector/clients/launcher/build";
+    let mut words = vec![node, installed(&format!("{inspector}/index.js")), "--cli".to_owned()];
+    let rest = [where_to, &["--protocol-era", era, "--method"], method].concat();
+    words.extend(rest.into_iter().map(str::to_owned));
+    printed(switchboard, &words)
+}
+
+const SUM: [&str; 7] =
+    ["tools/call", "--tool-name", "everything__get-sum", "--tool-arg", "a=2", "--tool-arg", "b=40"];
+const TIME: [&str; 9] = [
+    "tools/call",
+    "--tool-name",
+    "time__convert_time",
+    "--tool-arg",
+    "time=16:30",
+    "--tool-arg",
+    "source_timezone=Asia/Tokyo",
+    "--tool-arg",
+    "target_timezone=Asia/Kolkata",
+];
+
+#[test]
+fn the_inspector_lists_and_calls_over_http_in_every_era() {
+    let switchboard = configured();
+    let gateway = Gateway::with_tool(&switchboard, &SERVED, "time__convert_time");
+    gateway.wait_for_tool("everything__get-sum");
+    let place = [&gateway.url, "--transport", "http"];
+    for era in ["legacy", "auto", "modern"] {
+        let listed = inspected(&switchboard, &place, era, &["tools/list"]);
+        let tools = listed["tools"].as_array().unwrap();
+        assert!(tools.iter().any(|tool| tool["name"] == "everything__echo"), "{era}: {listed}");
+        let sum = inspected(&switchboard, &place, era, &SUM);
+        assert_eq!(sum["content"][0]["text"], "The sum of 2 and 40 is 42.", "{era}");
+        let time = inspected(&switchboard, &place, era, &TIME);
+        assert_eq!(time["structuredContent"]["time_difference"], "-3.5h", "{era}");
+    }
+}
+
+#[test]
+fn the_inspector_calls_over_stdio_in_every_era() {
+    let switchboard = configured();
+    // The Inspector gives a server it starts an environment of its own.
+    let home = format!("SWITCHBOARD_HOME={}", switchboard.text_path("../own"));
+    let program = env!("CARGO_BIN_EXE_switchboard");
+    let command = ["/usr/bin/env", &home, program, "serve", "--stdio"];
+    for era in ["legacy", "auto", "modern"] {
+        let sum = inspected(&switchboard, &command, era, &SUM);
+        assert_eq!(sum["content"][0]["text"], "The sum of 2 and 40 is 42.", "{era}");
+        let time = inspected(&switchboard, &command, era, &TIME);
+        assert_eq!(time["structuredContent"]["time_difference"], "-3.5h", "{era}");
+    }
+}

@@ -1,0 +1,184 @@
+//! What the gateway lists: names, pages, searches, and changes that are told.
+
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, NEWEST_LEGACY, said};
+use crate::running::{PATIENCE, poll};
+use crate::switchboard::{Switchboard, fixture};
+
+/// The tools of the server that is always there.
+pub(crate) const BUILT_IN: [&str; 6] = [
+    "builtin__echo",
+    "builtin__files_list",
+    "builtin__files_read",
+    "builtin__files_search",
+    "builtin__time_convert",
+    "builtin__time_now",
+];
+
+#[test]
+fn a_new_server_in_the_configuration_is_told_to_those_who_listen() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let mut stream = legacy.listen();
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    let mut listening = modern.send("subscriptions/listen", &wanted);
+    let acknowledged = listening.next_message();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(acknowledged["params"]["notifications"], json!({"toolsListChanged": true}));
+    let wanted = json!({"notifications": {"promptsListChanged": true}});
+    let mut prompts = modern.send("subscriptions/listen", &wanted);
+    prompts.next_message();
+
+    switchboard.configure(&json!({"one": fixture(&["echo"]), "two": fixture(&["echo"])}));
+    let has = |names: Vec<String>, name: &str| names.iter().any(|known| known == name);
+    let method = "notifications/tools/list_changed";
+    let change = listening.next_until(method, || has(modern.names("tools"), "two__echo"));
+    let subscription = "io.modelcontextprotocol/subscriptionId";
+    let id = |message: &Value| message["params"]["_meta"][subscription].clone();
+    assert_eq!(id(&change), id(&acknowledged));
+    stream.next_until(method, || has(legacy.names("tools"), "two__echo"));
+    let method = "notifications/prompts/list_changed";
+    prompts.next_until(method, || has(modern.names("prompts"), "two__greet"));
+}
+
+#[test]
+fn a_tool_that_a_server_adds_is_told_and_can_be_called() {
+    for era in ["legacy", "modern"] {
+        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
+        let gateway = Gateway::with_tool(&switchboard, &[], "echo__grow");
+        let client = gateway.modern();
+        let wanted = json!({"notifications": {"toolsListChanged": true}});
+        let mut listening = client.send("subscriptions/listen", &wanted);
+        listening.next_message();
+        assert_eq!(said(&client.call("echo__grow", &json!({}))), "grown_1");
+        let is_listed = || client.names("tools").contains(&"echo__grown_1".to_owned());
+        listening.next_until("notifications/tools/list_changed", is_listed);
+        let answer = client.call("echo__grown_1", &json!({"query": "x"}));
+        assert!(said(&answer).starts_with("grown_1"), "{era}: {answer}");
+    }
+}
+
+#[test]
+fn a_long_list_comes_in_pages_that_cover_it() {
+    let switchboard = Switchboard::with(&json!({"many": fixture(&["echo", "--tools", "2000"])}));
+    let gateway = Gateway::with_tool(&switchboard, &["--tools", "all"], "many__echo");
+    let client = gateway.modern();
+    let (mut names, mut sizes, mut params) = (Vec::new(), Vec::new(), json!({}));
+    for _ in 0..10 {
+        let page = client.ask("tools/list", &params);
+        let found = crate::gateway::names(&page, "tools");
+        sizes.push(found.len());
+        names.extend(found);
+        let Some(next) = page["result"].get("nextCursor") else { break };
+        params = json!({"cursor": next});
+    }
+    assert_eq!(sizes, [1000, 1000, 11 + BUILT_IN.len()]);
+    let mut unique = names.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), names.len());
+    assert_eq!(names.last().map(String::as_str), Some("many__tool_2000"));
+    let elsewhere = client.ask("tools/list", &json!({"cursor": "elsewhere"}));
+    assert_eq!(elsewhere["error"]["code"], -32602);
+}
+
+#[test]
+fn three_tools_find_describe_and_call_all_others() {
+    let switchboard = Switchboard::with(&json!({"many": fixture(&["echo", "--tools", "600"])}));
+    let three = ["find_tools", "describe_tool", "call_tool"];
+    // As many tools as these are too many to list unless they are wanted.
+    for options in [&["--tools", "search"][..], &[]] {
+        let gateway = Gateway::with_tool(&switchboard, options, "find_tools");
+        let client = gateway.legacy(NEWEST_LEGACY);
+        assert_eq!(client.names("tools"), three);
+        let query = json!({"query": "add two numbers", "limit": 5});
+        let found = || said(&client.call("find_tools", &query)).contains("many__add").then_some(());
+        assert!(poll(PATIENCE, found).is_some(), "{}", client.call("find_tools", &query));
+        let described = client.call("describe_tool", &json!({"name": "many__add"}));
+        let described: Value = serde_json::from_str(said(&described)).unwrap();
+        assert_eq!(described["name"], "many__add");
+        assert_eq!(described["inputSchema"]["required"], json!(["a", "b"]));
+        let arguments = json!({"name": "many__add", "arguments": {"a": 2, "b": 40}});
+        let sum = client.call("call_tool", &arguments);
+        assert_eq!(sum["result"]["structuredContent"], json!({"sum": 42}));
+        let nobody = client.call("call_tool", &json!({"name": "many__nobody", "arguments": {}}));
+        assert_eq!(nobody["result"]["isError"], true, "{nobody}");
+        // One that is used is listed beside the three, and is called by its own name.
+        assert_eq!(client.names("tools").get(3).map(String::as_str), Some("many__add"));
+        let sum = client.call("many__add", &json!({"a": 1, "b": 1}));
+        assert_eq!(sum["result"]["structuredContent"], json!({"sum": 2}));
+    }
+}
+
+#[test]
+fn plain_names_are_refused_where_two_servers_use_one() {
+    let switchboard = Switchboard::with(&json!({
+        "one": fixture(&["echo"]), "two": fixture(&["echo"]),
+    }));
+    let both = ["--server", "one", "--server", "two"];
+    let words = [&["serve", "--listen", "127.0.0.1:0", "--names", "plain"], &both[..]].concat();
+    let refused = switchboard.run(&words).expect(3);
+    assert!(refused.stderr.contains("`echo` of `one` and `two`"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: "), "{refused:?}");
+    let gateway = Gateway::start(&switchboard, &["--names", "plain", "--server", "two"]);
+    let client = gateway.modern();
+    assert!(client.names("tools").contains(&"echo".to_owned()));
+    assert_eq!(said(&client.call("echo", &json!({"text": "a"}))), "a");
+    assert_eq!(client.names("prompts"), ["greet"]);
+    assert_eq!(switchboard.recorded(), ["tool two/echo: ok"]);
+}
+
+#[test]
+fn an_address_that_two_servers_have_says_whose_it_is() {
+    let switchboard = Switchboard::with(&json!({
+        "one": fixture(&["echo"]), "two": fixture(&["echo"]),
+    }));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    gateway.wait_for_tool("two__echo");
+    let client = gateway.legacy(NEWEST_LEGACY);
+    let listed = client.ask("resources/list", &json!({}));
+    let addresses: Vec<&str> = listed["result"]["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["uri"].as_str().unwrap())
+        .filter(|uri| uri.ends_with("static-text"))
+        .collect();
+    assert_eq!(addresses, ["test://static-text", "switchboard:two:test://static-text"]);
+    let templates = ["test://template/7", "switchboard:two:test://template/7"];
+    for uri in addresses.into_iter().chain(templates) {
+        let read = client.ask("resources/read", &json!({"uri": uri}));
+        assert!(read["result"]["contents"][0]["text"].is_string(), "{uri}: {read}");
+    }
+    assert_eq!(
+        switchboard.recorded(),
+        [
+            "resource one/test://static-text: ok",
+            "resource two/test://static-text: ok",
+            "resource one/test://template/7: ok",
+            "resource two/test://template/7: ok",
+        ]
+    );
+}
+
+#[test]
+fn prompts_carry_their_servers_name_and_instructions_come_from_all() {
+    let switchboard = Switchboard::with(&json!({
+        "one": fixture(&["echo", "--era", "legacy"]), "two": fixture(&["echo", "--era", "modern"]),
+    }));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    gateway.wait_for_tool("two__echo");
+    let client = gateway.legacy(NEWEST_LEGACY);
+    let own = ["builtin__summarize_file", "one__greet", "two__greet"];
+    assert_eq!(client.names("prompts"), own);
+    for name in ["one__greet", "two__greet"] {
+        let prompt = json!({"name": name, "arguments": {"name": "Ada"}});
+        let fetched = client.ask("prompts/get", &prompt);
+        assert_eq!(fetched["result"]["messages"][0]["content"]["text"], "Hello, Ada.", "{fetched}");
+    }
+    let instructions = client.greeting["result"]["instructions"].as_str().unwrap();
+    let expected = "# one\n\nA fixture for tests.\n\n# two\n\nA fixture for tests.";
+    assert!(instructions.ends_with(expected), "{instructions}");
+}

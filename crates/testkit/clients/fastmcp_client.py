@@ -1,0 +1,42 @@
+"""Lists and calls through a gateway with FastMCP's client; prints one JSON object.
+
+fastmcp_client.py MODE http URL | fastmcp_client.py MODE stdio COMMAND WORD...
+MODE is `legacy`, `auto` or the revision of the modern era that is spoken without asking.
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+
+async def main() -> None:
+    _, mode, kind, *where = sys.argv
+    if kind == "http":
+        server = where[0]
+    else:
+        server = StdioTransport(where[0], where[1:], env=dict(os.environ))
+    async with Client(server, mode=mode) as client:
+        tools = await client.list_tools()
+        total = await client.call_tool("everything__get-sum", {"a": 2, "b": 40})
+        zones = {"source_timezone": "Asia/Tokyo", "target_timezone": "Asia/Kolkata"}
+        time = await client.call_tool("time__convert_time", {"time": "16:30", **zones})
+        read = await client.read_resource("demo://resource/dynamic/text/7")
+        prompt = await client.get_prompt("everything__simple-prompt")
+        print(
+            json.dumps(
+                {
+                    "tools": [tool.name for tool in tools],
+                    "sum": total.content[0].text,
+                    "difference": time.structured_content["time_difference"],
+                    "resource": read[0].text,
+                    "prompt": prompt.messages[0].content.text,
+                }
+            )
+        )
+
+
+asyncio.run(main())

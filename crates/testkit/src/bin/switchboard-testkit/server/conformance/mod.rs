@@ -1,0 +1,18 @@
+//! A server with everything that the official suite expects of one, in both eras.
+//!
+//! Beside the suite's names it has three tools of its own: `raw` answers with any text, `refuse`
+//! with any error, and `touch` changes the watched resource.
+
+mod answer;
+mod asks;
+mod listen;
+mod news;
+mod offers;
+mod plain;
+mod prompts;
+mod rounds;
+mod schemas;
+mod tools;
+
+pub(crate) use answer::{answer, introduced};
+pub(crate) use news::news;

@@ -1,0 +1,116 @@
+//! Tools that answer without asking.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::content;
+use super::super::speech::Speech;
+use super::super::state::Exchange;
+use super::news::{self, News};
+use super::offers;
+use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+
+const STEP: Duration = Duration::from_millis(50);
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// Nothing for an unknown tool.
+pub(super) async fn run(
+    exchange: &Exchange,
+    name: &str,
+    incoming: &Incoming,
+    spoken: &Speech,
+) -> Option<Answer> {
+    let server = &exchange.server;
+    let arguments = incoming.arguments();
+    Some(Answer::Result(match name {
+        "test_simple_text" => content::text("This is a simple text response for testing."),
+        "test_image_content" => json!({"content": [offers::image()]}),
+        "test_audio_content" => json!({"content": [offers::sound()]}),
+        "test_embedded_resource" => json!({"content": [offers::embedded()]}),
+        "test_multiple_content_types" => json!({"content": [
+            {"type": "text", "text": "Multiple content types test:"},
+            offers::image(),
+            offers::embedded(),
+        ]}),
+        "test_error_handling" => {
+            content::failure("This tool intentionally returns an error for testing")
+        }
+        "test_tool_with_logging" | "test_logging_tool" => logging(exchange, incoming, spoken).await,
+        "test_tool_with_progress" => progress(exchange, incoming).await,
+        "test_trigger_tool_change" => content::text(format!("grown_{}", server.grow())),
+        "test_trigger_prompt_change" => {
+            content::text(format!("grown_prompt_{}", news::add_prompt()))
+        }
+        "json_schema_2020_12_tool" | "test_custom_header" => content::text(arguments.to_string()),
+        "touch" => {
+            news::tell(News::Resource(offers::WATCHED.to_owned()));
+            content::text("touched")
+        }
+        "raw" => return Some(raw(arguments)),
+        "refuse" => return Some(refuse(arguments)),
+        other if is_grown(other, server.grown()) => content::text(other),
+        _ => return None,
+    }))
+}
+
+fn is_grown(name: &str, count: usize) -> bool {
+    let number = name.strip_prefix("grown_").and_then(|digits| digits.parse::<usize>().ok());
+    number.is_some_and(|number| (1..=count).contains(&number))
+}
+
+/// A result to the letter.
+fn raw(arguments: &Value) -> Answer {
+    match arguments["result"].as_str() {
+        Some(text) => Answer::Text(text.to_owned()),
+        None => Answer::refuse(INVALID_PARAMS, "`result` is missing"),
+    }
+}
+
+fn refuse(arguments: &Value) -> Answer {
+    Answer::Refusal {
+        code: arguments["code"].as_i64().unwrap_or(INVALID_PARAMS),
+        message: arguments["message"].as_str().unwrap_or_default().to_owned(),
+        data: arguments.get("data").cloned(),
+    }
+}
+
+async fn logging(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> Value {
+    let least = match spoken {
+        // Who does not say that it wants messages gets none.
+        Speech::Modern => incoming
+            .meta("io.modelcontextprotocol/logLevel")
+            .map(|level| level.as_str().unwrap_or("debug").to_owned()),
+        Speech::Legacy(_) => {
+            Some(news::level(&exchange.conversation).unwrap_or_else(|| "debug".to_owned()))
+        }
+    };
+    let place = |level: &str| LEVELS.iter().position(|known| *known == level).unwrap_or(0);
+    let wanted = least.is_some_and(|least| place("info") >= place(&least));
+    let steps = ["Tool execution started", "Tool processing data", "Tool execution completed"];
+    for (number, step) in steps.into_iter().enumerate() {
+        if number > 0 {
+            tokio::time::sleep(STEP).await;
+        }
+        if wanted {
+            let params = json!({"level": "info", "logger": "conformance", "data": step});
+            exchange.outlet.notice(message::notice("notifications/message", &params)).await;
+        }
+    }
+    content::text("Tool with logging executed")
+}
+
+async fn progress(exchange: &Exchange, incoming: &Incoming) -> Value {
+    let token = incoming.meta("progressToken");
+    for (number, done) in [0, 50, 100].into_iter().enumerate() {
+        if number > 0 {
+            tokio::time::sleep(STEP).await;
+        }
+        if let Some(token) = token {
+            let params = json!({"progressToken": token, "progress": done, "total": 100});
+            exchange.outlet.notice(message::notice("notifications/progress", &params)).await;
+        }
+    }
+    content::text("Tool with progress executed")
+}

@@ -1,0 +1,90 @@
+//! The server scenarios through the gateway, for each era and transport of the server behind it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::failure::Result;
+use crate::workspace::{Workspace, on_file};
+
+use super::fixture::Listening;
+use super::suite::{Network, Run, built};
+
+/// Revision of the client, era and transport of the server behind the gateway.
+const COMBINATIONS: [(&str, &str, &str); 8] = [
+    ("2026-07-28", "modern", "stdio"),
+    ("2025-11-25", "legacy", "stdio"),
+    ("2026-07-28", "legacy", "stdio"),
+    ("2025-11-25", "modern", "stdio"),
+    ("2026-07-28", "modern", "http"),
+    ("2025-11-25", "legacy", "http"),
+    ("2026-07-28", "legacy", "http"),
+    ("2025-11-25", "modern", "http"),
+];
+
+/// Returns the runs that were not well.
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut failed = Vec::new();
+    for (revision, era, transport) in COMBINATIONS {
+        let name = format!("gateway-{revision}-{era}-{transport}");
+        let home = workspace.target.join("conformance").join(format!("{name}-home"));
+        let (_server, entry) = server(workspace, era, transport)?;
+        let gateway = gateway(workspace, &home, &entry)?;
+        let run = Run {
+            name,
+            revision,
+            arguments: ["server", "--url", &gateway.url].map(OsStr::new).to_vec(),
+            baseline: match era {
+                "legacy" => "conformance-gateway-legacy.yml",
+                _ => "conformance-gateway-modern.yml",
+            },
+            network: Network::Shared,
+            idle: &["server-sse-polling", "tasks-status-notifications"],
+        };
+        if !run.is_well(workspace)? {
+            failed.push(run.name);
+        }
+    }
+    Ok(failed)
+}
+
+/// The entry of the server in a configuration, and the server itself where we start it.
+fn server(
+    workspace: &Workspace,
+    era: &str,
+    transport: &str,
+) -> Result<(Option<Listening>, String)> {
+    let program = built(workspace, "switchboard-testkit")?;
+    let words = ["conformance", "--era", era, "--transport", transport];
+    if transport == "stdio" {
+        let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+        let program = program.display().to_string();
+        let entry = format!(r#"{{"command":{program:?},"args":[{}]}}"#, words.join(","));
+        return Ok((None, entry));
+    }
+    let mut command = Command::new(program);
+    command.args(words).arg("--until-stdin-closes");
+    let server = Listening::start(command)?;
+    let entry = format!(r#"{{"url":{:?}}}"#, server.url);
+    Ok((Some(server), entry))
+}
+
+/// The gateway in a home of its own, in front of that one server.
+fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<Listening> {
+    if home.exists() {
+        on_file("remove", home, fs::remove_dir_all(home))?;
+    }
+    on_file("create", home, fs::create_dir_all(home))?;
+    let config = home.join("config.json");
+    let text = format!(r#"{{"mcpServers":{{"fixture":{entry}}}}}"#);
+    on_file("write", &config, fs::write(&config, text))?;
+    let mut command = Command::new(built(workspace, "switchboard")?);
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--server", "fixture"])
+        .args(["--names", "plain", "--tools", "all"])
+        .current_dir(home)
+        .env("SWITCHBOARD_HOME", home)
+        .env("HOME", home);
+    Listening::start(command)
+}
