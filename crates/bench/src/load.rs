@@ -61,7 +61,8 @@ pub(crate) async fn obey(client: &impl Client, load: Load) -> Result<()> {
     }
 }
 
-async fn run(client: &impl Client, load: Load, length: Duration) -> Result<Measured> {
+/// Calls for a while and says what came of it.
+pub(crate) async fn run(client: &impl Client, load: Load, length: Duration) -> Result<Measured> {
     let started = Instant::now();
     let end = started + length;
     let used = meter::processor_time();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: Switchboard beside a bare client, rmcp and the official SDKs.
+//! `cargo xtask bench`: Switchboard beside a bare client, rmcp, the official SDKs and other gateways.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,6 +10,8 @@ mod catalog;
 mod child;
 mod client;
 mod failure;
+mod forward;
+mod gateway;
 mod load;
 mod memory;
 mod meter;
@@ -32,15 +34,19 @@ use words::Words;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HELP: &str = "\
-Usage: switchboard-bench [all|calls|start|memory|catalog|parser|prompt] [options]
+Usage: switchboard-bench [all|calls|start|memory|catalog|parser|prompt|gateway] [options]
 
   --quick          one short pass without the largest payload, less than a minute in all
   --passes N       how many turns each client has (20; with --quick 3); the rest at most 5
   --testenv DIR    where the other SDKs and the tokenizer are; `SWITCHBOARD_TESTENV` if not given
   --catalog FILE   the servers and tools of `prompt` as JSON; made up if not given
+  --no-peers       `gateway` without the gateways of others, which it installs below target/bench-peers
+  --crate-peer     `gateway` with the crate mcp-proxy too, whose build takes minutes
   --json           every number as JSON instead of tables
 
-Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>.";
+`all` leaves `gateway` out.
+Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>,
+forward, load-client.";
 
 fn main() -> ExitCode {
     match dispatch(Words::new(std::env::args().skip(1))) {
@@ -63,6 +69,10 @@ fn dispatch(mut words: Words) -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(async {
         if words.command("client") {
             client::run(words).await
+        } else if words.command("load-client") {
+            client::load(words).await
+        } else if words.command("forward") {
+            forward::run(words).await
         } else if words.command("measure") {
             suite::measure(words).await
         } else {

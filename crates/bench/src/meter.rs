@@ -31,7 +31,8 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
 }
 
-fn resident_in(status: &str) -> Option<u64> {
+/// Finds it in what the system says about a process.
+pub(crate) fn resident_in(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes * 1_024)

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::calls::{self, Plan};
 use crate::failure::Result;
+use crate::gateway::{self, Wish};
 use crate::parser::Anchor;
 use crate::report::{Section, markdown};
 use crate::words::Words;
 use crate::{catalog, memory, parser, prompt, start};
 
-const PARTS: [&str; 6] = ["calls", "start", "memory", "catalog", "parser", "prompt"];
+const PARTS: [&str; 7] = ["calls", "start", "memory", "catalog", "parser", "prompt", "gateway"];
 
 /// Measures one part in this process and prints the numbers.
 pub(crate) async fn measure(mut words: Words) -> Result<()> {
@@ -35,12 +36,20 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     let testenv: Option<PathBuf> = options.option("--testenv")?;
     let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
     let catalog_file: Option<PathBuf> = options.option("--catalog")?;
+    let wish = Wish::from_words(&mut options);
     let part = options.next().unwrap_or_else(|| "all".to_owned());
     options.end()?;
     if part != "all" && !PARTS.contains(&part.as_str()) {
         return Err(format!("`{part}` is neither `all` nor one of `{}`", PARTS.join("`, `")).into());
     }
     let turns = passes.unwrap_or(if quick { 3 } else { 20 }).max(1);
+    if part == "gateway" {
+        // What slow gateways do in a short turn is mostly their start.
+        let (passes, milliseconds) = if quick { (turns.min(2), 60) } else { (turns.min(10), 200) };
+        let sections = gateway::sections(wish, passes, milliseconds, testenv).await?;
+        show(&sections, as_json, passes);
+        return Ok(());
+    }
     let milliseconds = if quick { 30 } else { 60 };
     // A start or a fifty-thousand-tool catalog takes as long as many turns do.
     let passes = turns.min(if quick { 1 } else { 5 });

@@ -26,6 +26,9 @@ const ROUNDS: usize = 10;
 /// How long the last messages of a server may take to get here.
 const LAST_WORDS: Duration = Duration::from_millis(5);
 
+/// Questions of one server that come this close after one another are put together.
+const TOGETHER: Duration = Duration::from_millis(20);
+
 /// What happens next in a call.
 enum Happening {
     Ended(Box<switchboard_host::Record>),
@@ -37,15 +40,24 @@ enum Happening {
 impl Gateway {
     /// Runs what a client asks for, or goes on with it.
     pub(crate) async fn call(&self, asked: &Asked, kind: TargetKind) -> Result<String, RpcError> {
-        let params = asked.params()?;
+        self.call_with(asked, kind, &asked.params()?).await
+    }
+
+    /// The same where the parameters have been read: long arguments are not walked through again.
+    pub(crate) async fn call_with(
+        &self,
+        asked: &Asked,
+        kind: TargetKind,
+        params: &Params<'_>,
+    ) -> Result<String, RpcError> {
         let running = match &params.request_state {
             Some(word) if asked.client.era() == Era::Modern => {
-                match self.resumed(asked, word, &params)? {
+                match self.resumed(asked, word, params)? {
                     Ok(running) => running,
                     Err(again) => return Ok(again),
                 }
             }
-            _ => self.started(asked, kind, &params)?,
+            _ => self.started(asked, kind, params)?,
         };
         let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
         self.follow(asked, running, token).await
@@ -64,7 +76,9 @@ impl Gateway {
             self.count(name);
         }
         let arguments = match params.arguments {
-            Some(raw) if raw.get() != "null" => Json::from(raw),
+            Some(raw) if raw.get() != "null" => {
+                asked.params.as_ref().map_or_else(|| Json::from(raw), |whole| whole.part(raw))
+            }
             _ => Json::trusted("{}".to_owned()),
         };
         Ok(self.run(asked, &listing, ProposedCall { target, arguments }, params))
@@ -134,7 +148,7 @@ impl Gateway {
                     running.rounds += 1;
                     match asked.client.era() {
                         Era::Legacy => put(asked, ask).await,
-                        Era::Modern => return self.park(asked, running, ask),
+                        Era::Modern => return self.park(asked, running, ask).await,
                     }
                 }
             }
@@ -151,14 +165,20 @@ impl Gateway {
     }
 
     /// Lets a call wait for its client, who is told what its server asks.
-    fn park(&self, asked: &Asked, mut running: Running, first: Ask) -> Result<String, RpcError> {
+    async fn park(
+        &self,
+        asked: &Asked,
+        mut running: Running,
+        first: Ask,
+    ) -> Result<String, RpcError> {
         let mut asks = Vec::new();
         let mut next = Some(first);
         // What was asked together is answered together.
         while let Some(ask) = next {
             let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
             asks.push((key, ask));
-            next = running.asks.as_mut().and_then(|asks| asks.try_recv().ok());
+            let more = next_of(running.asks.as_mut());
+            next = tokio::time::timeout(TOGETHER, more).await.unwrap_or_default();
         }
         self.wait(asked, running, asks)
     }

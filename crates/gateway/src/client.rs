@@ -1,6 +1,7 @@
 //! Who talks to us, what it can do for servers, and how it is reached.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,7 +32,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// One who talks to us.
 pub(crate) struct Client {
     pub(crate) caller: Caller,
-    /// Tells it from others. One of the modern era is another one with every request.
+    /// Tells it from others.
     pub(crate) number: u64,
     /// Whose it is by what it proved, not by what it says of itself.
     pub(crate) identity: Arc<str>,
@@ -145,9 +146,18 @@ impl Client {
             (_, Some(said)) => format!("{} ({said})", access.name),
             (_, None) => access.name.to_string(),
         };
+        let number = match revision.era() {
+            Era::Legacy => NEXT.fetch_add(1, Ordering::Relaxed),
+            // Nothing but its names tells a client of the modern era from the others.
+            Era::Modern => {
+                let mut hasher = DefaultHasher::new();
+                (&access.identity, &name).hash(&mut hasher);
+                hasher.finish() | (1 << 63)
+            }
+        };
         Self {
             caller: Caller { face: Face::Gateway, origin: Origin::Client, name, reference: None },
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            number,
             identity: Arc::clone(&access.identity),
             view: Arc::clone(&access.view),
             revision,

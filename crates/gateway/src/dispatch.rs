@@ -23,10 +23,13 @@ impl Gateway {
             ("resources/list", _) => self.list(asked, Kind::Resources),
             ("resources/templates/list", _) => self.list(asked, Kind::Templates),
             ("prompts/list", _) => self.list(asked, Kind::Prompts),
-            ("tools/call", _) => match self.own_tool(asked)? {
-                Some(own) => self.call_own(asked, own).await,
-                None => self.call(asked, TargetKind::Tool).await,
-            },
+            ("tools/call", _) => {
+                let params = asked.params()?;
+                match self.own_tool(asked, &params) {
+                    Some(own) => self.call_own(asked, own).await,
+                    None => self.call_with(asked, TargetKind::Tool, &params).await,
+                }
+            }
             ("resources/read", _) => self.call(asked, TargetKind::Resource).await,
             ("prompts/get", _) => self.call(asked, TargetKind::Prompt).await,
             ("completion/complete", _) => self.complete(asked).await,

@@ -10,7 +10,7 @@ use switchboard_host::connect::definition;
 use switchboard_wire::{Json, RpcError};
 
 use crate::answer::{Cache, dressed};
-use crate::asked::Asked;
+use crate::asked::{Asked, Params};
 use crate::gateway::{Gateway, ToolMode};
 use crate::listing::{Kind, Listing};
 
@@ -56,18 +56,17 @@ impl Gateway {
     }
 
     /// Which of the three a client calls, where they stand in for the others.
-    pub(crate) fn own_tool(&self, asked: &Asked) -> Result<Option<OwnTool>, RpcError> {
+    pub(crate) fn own_tool(&self, asked: &Asked, params: &Params<'_>) -> Option<OwnTool> {
         if self.options().tools == ToolMode::All {
-            return Ok(None);
+            return None;
         }
-        let params = asked.params()?;
         let own = match params.name.as_deref() {
             Some(FIND) => OwnTool::Find,
             Some(DESCRIBE) => OwnTool::Describe,
             Some(CALL) => OwnTool::Call,
-            _ => return Ok(None),
+            _ => return None,
         };
-        Ok(self.is_searched(&self.listing(&asked.client.view)).then_some(own))
+        self.is_searched(&self.listing(&asked.client.view)).then_some(own)
     }
 
     /// Answers a call of one of the three.

@@ -35,6 +35,18 @@ impl Json {
         Self(line.slice_ref(raw.get().as_bytes()))
     }
 
+    /// The part that `raw` was borrowed from, shared; a copy of what was borrowed elsewhere.
+    #[must_use]
+    pub fn part(&self, raw: &RawValue) -> Self {
+        let (whole, part) = (self.0.as_ptr().addr(), raw.get().as_ptr().addr());
+        let start = part.checked_sub(whole);
+        let range = start.map(|start| start..start + raw.get().len());
+        match range.filter(|range| range.end <= self.0.len()) {
+            Some(range) => Self(self.0.slice(range)),
+            None => Self::from(raw),
+        }
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -78,5 +90,22 @@ impl From<&RawValue> for Json {
 impl From<&serde_json::Value> for Json {
     fn from(value: &serde_json::Value) -> Self {
         Self(Bytes::from(value.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::Json;
+
+    #[test]
+    fn a_part_is_shared_and_what_is_none_is_copied() {
+        let whole = Json::trusted(r#"[1,{"a":2}]"#.to_owned());
+        let (_, raw): (u8, &RawValue) = whole.read().unwrap();
+        let part = whole.part(raw);
+        assert_eq!((part.as_str(), part.bytes().as_ptr()), (r#"{"a":2}"#, raw.get().as_ptr()));
+        let other = RawValue::from_string("[3]".to_owned()).unwrap();
+        assert_eq!(whole.part(&other).as_str(), "[3]");
     }
 }

@@ -1,5 +1,6 @@
 //! Everything that must pass before a change is kept, and the benchmarks.
 
+use std::process::Command;
 use std::time::Instant;
 
 use crate::conformance;
@@ -50,9 +51,20 @@ pub(crate) fn test(workspace: &Workspace, quick: bool) -> Result<()> {
 /// Runs the benchmarks, which compare us with the official SDKs.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     setup::setup(workspace, &["npm", "python"])?;
+    if arguments.contains(&"gateway") {
+        return bench_gateway(workspace, arguments);
+    }
     let mut command = workspace.cargo();
     command.args(["run", "--release", "--package", BENCHMARKS, "--"]).args(arguments);
     run(&mut command)
+}
+
+/// Measures the program itself, so that it is built too.
+fn bench_gateway(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    let programs = ["--package", "switchboard", "--package", BENCHMARKS];
+    run(workspace.cargo().args(["build", "--release", "--bins"]).args(programs))?;
+    let program = workspace.target.join("release").join(BENCHMARKS);
+    run(Command::new(program).args(arguments).env("SWITCHBOARD_TESTENV", workspace.testenv()))
 }
 
 /// Builds every library, program and example but the benchmarks.

@@ -49,6 +49,14 @@ pub(super) struct Answer<'a> {
     pub(super) result: &'a RawValue,
 }
 
+/// Any line: gateways also tell news, and refuse.
+#[derive(Deserialize)]
+struct Line<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
 impl Floor {
     /// Shakes hands with the server.
     pub(super) async fn start(server: StdioServer, params: String) -> Result<Self> {
@@ -64,6 +72,11 @@ impl Floor {
         shared.request("initialize", super::run::INITIALIZE).await?;
         shared.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_vec(), None);
         Ok(Self { shared, params: params.into(), _server: Arc::new(server.process) })
+    }
+
+    /// The same client with another call to make.
+    pub(super) fn with_params(&self, params: String) -> Self {
+        Self { params: params.into(), ..self.clone() }
     }
 
     /// Asks for the tools and returns how many bytes the list has.
@@ -140,12 +153,12 @@ async fn read(shared: Arc<Shared>, mut from: ChildStdout) -> Result<()> {
             let line = buffer.split_to(searched + length).freeze();
             buffer.advance(1);
             searched = 0;
-            let answer: Answer<'_> = serde_json::from_slice(&line)?;
-            let waiting =
-                shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&answer.id);
-            if let Some(settle) = waiting {
+            let Line { id: Some(id), result } = serde_json::from_slice(&line)? else { continue };
+            let waiting = shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            // Without a result the one who waited learns that nothing comes.
+            if let (Some(settle), Some(result)) = (waiting, result) {
                 // The one who waited may be gone.
-                settle.send(line.slice_ref(answer.result.get().as_bytes())).ok();
+                settle.send(line.slice_ref(result.get().as_bytes())).ok();
             }
         }
         searched = buffer.len();

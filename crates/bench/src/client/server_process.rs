@@ -17,7 +17,13 @@ pub(super) struct StdioServer {
 
 /// Starts the server over pipes, with these further words.
 pub(super) fn start_stdio(words: &[String]) -> Result<StdioServer> {
-    let mut process = command("stdio")?.args(words).spawn()?;
+    start_command(command("stdio")?.args(words))
+}
+
+/// Starts whatever speaks over pipes.
+pub(super) fn start_command(command: &mut Command) -> Result<StdioServer> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut process = command.spawn()?;
     let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
         return Err("the server has no pipes".into());
     };
@@ -32,7 +38,9 @@ pub(crate) struct HttpServer {
 
 impl HttpServer {
     pub(crate) async fn start() -> Result<Self> {
-        let mut process = command("http")?.spawn()?;
+        let mut command = command("http")?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut process = command.spawn()?;
         let output = process.stdout.take().ok_or("the server has no output")?;
         let mut url = String::new();
         let mut reader = BufReader::new(output);
@@ -44,10 +52,6 @@ impl HttpServer {
 
 fn command(transport: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command
-        .args(["raw-server", transport])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
+    command.args(["raw-server", transport]);
     Ok(command)
 }

@@ -8,3 +8,4 @@ mod stdio;
 
 pub(crate) use offer::{Made, definitions, questions};
 pub(crate) use run::run;
+pub(crate) use stdio::raw_output;

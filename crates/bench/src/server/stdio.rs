@@ -46,13 +46,13 @@ pub(super) fn serve(answers: &Answers) -> Result<()> {
 
 /// Standard output without the line buffer that the standard library puts before it.
 #[cfg(unix)]
-fn raw_output() -> Result<std::fs::File> {
+pub(crate) fn raw_output() -> Result<std::fs::File> {
     use std::os::fd::AsFd as _;
     Ok(std::io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "the other platforms can fail")]
-fn raw_output() -> Result<std::io::Stdout> {
+pub(crate) fn raw_output() -> Result<std::io::Stdout> {
     Ok(std::io::stdout())
 }

@@ -117,7 +117,8 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
         // A request that says which revision it speaks has no use for a handshake.
         "initialize" => params.is_some_and(says_so),
         _ if headers.contains_key("mcp-session-id") && !params.is_some_and(says_so) => false,
-        _ => params.is_some_and(says_so) || named.is_some() && !legacy_header,
+        // The header is looked at first: long parameters are not walked through for nothing.
+        _ => named.is_some() && !legacy_header || params.is_some_and(says_so),
     }
 }
 

@@ -88,19 +88,7 @@ impl CallAnswers {
             known if known < under_way.len() => return Whose::Unclear,
             _ => {}
         }
-        let waits = |of: &OfCall| of.open > 0 && of.since.elapsed() > AT_ONCE;
-        let free = under_way.iter().filter(|call| calls.get(call).is_some_and(|of| !waits(of)));
-        let mut candidates: Vec<u64> = free.copied().collect();
-        if candidates.is_empty() {
-            candidates = under_way.to_vec();
-        }
-        let groups: BTreeSet<u64> = candidates
-            .iter()
-            .filter_map(|call| calls.get(call).map(|of| of.answers.group()))
-            .collect();
-        let (Some(call), 1) = (candidates.iter().max().copied(), groups.len()) else {
-            return Whose::Unclear;
-        };
+        let Some(call) = the_one(&calls, under_way) else { return Whose::Unclear };
         let Some(of) = calls.get_mut(&call) else { return Whose::Unclear };
         if of.open == 0 {
             of.since = Instant::now();
@@ -112,6 +100,26 @@ impl CallAnswers {
     fn calls(&self) -> MutexGuard<'_, HashMap<u64, OfCall>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The call that a question is for, where that is clear.
+fn the_one(calls: &HashMap<u64, OfCall>, under_way: &[u64]) -> Option<u64> {
+    let those = |wanted: &dyn Fn(&OfCall) -> bool| -> Vec<u64> {
+        let found = under_way.iter().filter(|call| calls.get(call).is_some_and(wanted));
+        found.copied().collect()
+    };
+    let callers = |candidates: &[u64]| {
+        let groups = candidates.iter().filter_map(|call| Some(calls.get(call)?.answers.group()));
+        groups.collect::<BTreeSet<u64>>().len()
+    };
+    let may_ask = those(&|of| of.open == 0 || of.since.elapsed() <= AT_ONCE);
+    let candidates = if may_ask.is_empty() { under_way.to_vec() } else { may_ask };
+    if callers(&candidates) != 1 {
+        return None;
+    }
+    // One caller, so that only the order is open: a call that has not been asked for comes first.
+    let free = those(&|of| of.open == 0);
+    free.into_iter().filter(|call| candidates.contains(call)).max().or(candidates.into_iter().max())
 }
 
 impl Drop for Theirs {

@@ -217,7 +217,8 @@ impl Play {
             StoredResult::Cut { .. } => record.outcome.result.clone().unwrap(),
         });
         let written = Outcome {
-            error: None,
+            // An error is passed on to whoever can, and not recorded as such.
+            error: record.outcome.error.clone(),
             kind: full.summary.outcome.expect("a call that returned has an outcome"),
             reason: full.summary.reason.clone(),
             message: full.message.clone(),

@@ -1,0 +1,281 @@
+//! What is sent to a gateway over HTTP in the way it speaks, and what is found in the answer.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::floor_stdio::Answer;
+use super::http_connection::{Connection, Reply};
+use super::run::INITIALIZE;
+use crate::failure::{Failure, Result};
+use crate::load::Client;
+
+const MODERN: &str = "2026-07-28";
+const LEGACY: &str = "2025-11-25";
+
+/// How an endpoint is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// Revision 2026-07-28: every request stands alone.
+    Modern,
+    /// Revision 2025-11-25, one session for all.
+    Legacy,
+    /// Revision 2025-11-25, a session for every connection.
+    Sessions,
+    /// No MCP: the tool is a path, its arguments are the body.
+    Plain,
+}
+
+/// An endpoint, and the connections to it.
+pub(crate) struct Endpoint {
+    address: String,
+    path: String,
+    tool: String,
+    speech: Speech,
+    session: Mutex<Option<String>>,
+    pool: Mutex<VecDeque<Connection>>,
+    next_id: AtomicU64,
+}
+
+/// A caller of one tool with one text.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    endpoint: Arc<Endpoint>,
+    params: Arc<str>,
+}
+
+impl Speech {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Modern => "modern",
+            Self::Legacy => "legacy",
+            Self::Sessions => "sessions",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+impl FromStr for Speech {
+    type Err = Failure;
+
+    fn from_str(word: &str) -> Result<Self> {
+        let all = [Self::Modern, Self::Legacy, Self::Sessions, Self::Plain];
+        all.into_iter()
+            .find(|speech| speech.word() == word)
+            .ok_or_else(|| format!("`{word}` is no way to speak").into())
+    }
+}
+
+impl Endpoint {
+    /// Opens a first connection, and a session where there is one for all.
+    pub(crate) async fn open(url: &str, tool: &str, speech: Speech) -> Result<Self> {
+        let rest = url.strip_prefix("http://").ok_or("the address is not HTTP")?;
+        let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let endpoint = Self {
+            address: address.to_owned(),
+            path: format!("/{path}"),
+            tool: tool.to_owned(),
+            speech,
+            session: Mutex::default(),
+            pool: Mutex::default(),
+            next_id: AtomicU64::new(1),
+        };
+        let mut connection = Connection::open(&endpoint.address).await?;
+        if speech == Speech::Legacy {
+            let session = endpoint.greet(&mut connection).await?;
+            *endpoint.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+        }
+        Ok(endpoint)
+    }
+
+    /// Sees to it that there are exactly so many connections, all of them open.
+    pub(crate) async fn connect(&self, count: usize) -> Result<()> {
+        let mut pool =
+            std::mem::take(&mut *self.pool.lock().unwrap_or_else(PoisonError::into_inner));
+        pool.retain(Connection::is_good);
+        pool.truncate(count);
+        while pool.len() < count {
+            let mut connection = Connection::open(&self.address).await?;
+            if self.speech == Speech::Sessions {
+                connection.session = self.greet(&mut connection).await?;
+            }
+            pool.push_back(connection);
+        }
+        *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = pool;
+        Ok(())
+    }
+
+    /// Makes one request on a connection of its own and returns the result's text.
+    pub(crate) async fn request(&self, method: &str, params: &str) -> Result<String> {
+        let mut connection = Connection::open(&self.address).await?;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let request = self.message(&connection, Some(id), method, params);
+        let reply = connection.exchange(&request).await?;
+        let answer = answer_in(&reply, id)?;
+        Ok(answer.result.get().to_owned())
+    }
+
+    async fn greet(&self, connection: &mut Connection) -> Result<Option<String>> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let request = self.message(connection, Some(id), "initialize", INITIALIZE);
+        let reply = connection.exchange(&request).await?;
+        answer_in(&reply, id)?;
+        let session = reply.session;
+        connection.session.clone_from(&session);
+        let note = self.message(connection, None, "notifications/initialized", "{}");
+        connection.exchange(&note).await?;
+        Ok(session)
+    }
+
+    fn message(
+        &self,
+        connection: &Connection,
+        id: Option<u64>,
+        method: &str,
+        params: &str,
+    ) -> Vec<u8> {
+        let shared = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = connection.session.as_ref().or(shared.as_ref());
+        let Self { address, path, tool, speech, .. } = self;
+        let mut body = String::with_capacity(params.len() + 96);
+        let mut head = String::with_capacity(params.len() + 512);
+        // Writing to a `String` cannot fail.
+        match (speech, id) {
+            (Speech::Plain, _) => body.push_str(params),
+            (_, Some(id)) => {
+                _ = write!(
+                    body,
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+                );
+            }
+            (_, None) => _ = write!(body, r#"{{"jsonrpc":"2.0","method":"{method}"}}"#),
+        }
+        _ = write!(
+            head,
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\n"
+        );
+        match speech {
+            Speech::Modern => {
+                _ = write!(
+                    head,
+                    "mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\nmcp-name: {tool}\r\n"
+                );
+            }
+            Speech::Legacy | Speech::Sessions => {
+                _ = write!(head, "mcp-protocol-version: {LEGACY}\r\n");
+                if let Some(session) = session {
+                    _ = write!(head, "mcp-session-id: {session}\r\n");
+                }
+            }
+            Speech::Plain => {}
+        }
+        _ = write!(head, "content-length: {}\r\n\r\n{body}", body.len());
+        head.into_bytes()
+    }
+}
+
+impl Caller {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, bytes: usize) -> Self {
+        let params = params(&endpoint.tool, endpoint.speech, bytes).into();
+        Self { endpoint, params }
+    }
+}
+
+impl Client for Caller {
+    async fn call(&self) -> Result<usize> {
+        let endpoint = &self.endpoint;
+        let waiting = endpoint.pool.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut connection = waiting.ok_or("there are fewer connections than calls in flight")?;
+        let id = endpoint.next_id.fetch_add(1, Ordering::Relaxed);
+        let request = endpoint.message(&connection, Some(id), "tools/call", &self.params);
+        let reply = connection.exchange(&request).await?;
+        let length = match endpoint.speech {
+            Speech::Plain if reply.status == 200 => reply.body.len(),
+            Speech::Plain => return Err(refused(&reply)),
+            Speech::Modern | Speech::Legacy | Speech::Sessions => {
+                answer_in(&reply, id)?.result.get().len()
+            }
+        };
+        endpoint.pool.lock().unwrap_or_else(PoisonError::into_inner).push_back(connection);
+        Ok(length)
+    }
+}
+
+/// The parameters of a call with so much text.
+pub(crate) fn params(tool: &str, speech: Speech, bytes: usize) -> String {
+    let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes));
+    match speech {
+        Speech::Plain => arguments,
+        Speech::Legacy | Speech::Sessions => {
+            format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#)
+        }
+        Speech::Modern => {
+            let meta = meta();
+            format!(r#"{{"_meta":{meta},"name":"{tool}","arguments":{arguments}}}"#)
+        }
+    }
+}
+
+/// What a modern request says about itself.
+pub(crate) fn meta() -> String {
+    format!(
+        concat!(
+            r#"{{"io.modelcontextprotocol/protocolVersion":"{}","#,
+            r#""io.modelcontextprotocol/clientInfo":{{"name":"load","version":"1"}},"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+        ),
+        MODERN
+    )
+}
+
+fn answer_in(reply: &Reply, id: u64) -> Result<Answer<'_>> {
+    let body: &[u8] = &reply.body;
+    let lines = body.split(|byte| *byte == b'\n');
+    let events = lines.filter_map(|line| line.strip_prefix(b"data:"));
+    let whole = body.starts_with(b"{").then_some(body);
+    for text in whole.into_iter().chain(events) {
+        if let Ok(answer) = serde_json::from_slice::<Answer<'_>>(text)
+            && answer.id == id
+        {
+            let text = answer.result.get();
+            // A gateway that refuses a call may say so in a result.
+            if memchr::memmem::find(text.as_bytes(), br#""isError":true"#).is_some() {
+                return Err(refused(reply));
+            }
+            return Ok(answer);
+        }
+    }
+    Err(refused(reply))
+}
+
+fn refused(reply: &Reply) -> Failure {
+    let text = String::from_utf8_lossy(&reply.body);
+    let text: String = text.chars().take(300).collect();
+    format!("status {}: {text}", reply.status).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::{Reply, answer_in};
+
+    #[test]
+    fn an_answer_is_found_in_json_and_in_events() {
+        let event =
+            "event: message\ndata: {\"method\":\"x\"}\n\ndata: {\"id\":3,\"result\":{}}\n\n";
+        for (body, expected) in [
+            (r#"{"id":3,"result":{}}"#, true),
+            (r#"{"id":4,"result":{}}"#, false),
+            (r#"{"id":3,"result":{"isError":true}}"#, false),
+            (event, true),
+            ("", false),
+        ] {
+            let reply = Reply { status: 200, session: None, body: BytesMut::from(body) };
+            assert_eq!(answer_in(&reply, 3).is_ok(), expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Installs the gateways of others, in pinned versions, each once.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::process::Command;
+
+use crate::failure::Result;
+
+/// No installation takes longer.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// A gateway of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Peer {
+    Supergateway,
+    OneMcp,
+    PythonProxy,
+    Mcpo,
+    FastMcp,
+    CrateProxy,
+}
+
+/// Where the peers are, and which could not be installed.
+pub(super) struct Peers {
+    pub(super) folder: PathBuf,
+    pub(super) installed: Vec<Peer>,
+    /// Why the others are missing.
+    pub(super) missing: Vec<(Peer, String)>,
+}
+
+impl Peer {
+    /// Those that install within a minute or so.
+    pub(super) const USUAL: [Self; 5] =
+        [Self::Supergateway, Self::OneMcp, Self::PythonProxy, Self::Mcpo, Self::FastMcp];
+
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Supergateway => "supergateway 4.0.0, Node",
+            Self::OneMcp => "1MCP 0.35.0, Node",
+            Self::PythonProxy => "mcp-proxy 0.13.0, Python",
+            Self::Mcpo => "mcpo 0.0.20, Python",
+            Self::FastMcp => "FastMCP 4.1.2 proxy, Python",
+            Self::CrateProxy => "mcp-proxy 0.6.0, Rust",
+        }
+    }
+
+    /// The package and its version.
+    const fn pin(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Supergateway => ("supergateway", "4.0.0"),
+            Self::OneMcp => ("@1mcp/agent", "0.35.0"),
+            Self::PythonProxy => ("mcp-proxy", "0.13.0"),
+            Self::Mcpo => ("mcpo", "0.0.20"),
+            Self::FastMcp => ("fastmcp", "4.1.2"),
+            Self::CrateProxy => ("mcp-proxy", "0.6.0"),
+        }
+    }
+
+    /// What it does not run without, and does not say.
+    const fn beside(self) -> &'static [&'static str] {
+        match self {
+            // It does not load with version 2 of the SDK, nor with a newer FastAPI.
+            Self::Mcpo => &["mcp==1.30.0", "fastapi==0.115.14"],
+            Self::Supergateway
+            | Self::OneMcp
+            | Self::PythonProxy
+            | Self::FastMcp
+            | Self::CrateProxy => &[],
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Supergateway => "supergateway",
+            Self::OneMcp => "1mcp",
+            Self::PythonProxy => "mcp-proxy-python",
+            Self::Mcpo => "mcpo",
+            Self::FastMcp => "fastmcp",
+            Self::CrateProxy => "mcp-proxy-rust",
+        }
+    }
+
+    /// Its own folder.
+    pub(super) fn home(self, folder: &Path) -> PathBuf {
+        folder.join(self.word())
+    }
+}
+
+/// Installs what is wanted below `folder`; what fails is missing and said so.
+pub(super) async fn install(folder: PathBuf, wanted: &[Peer]) -> Result<Peers> {
+    let mut peers = Peers { folder, installed: Vec::new(), missing: Vec::new() };
+    for peer in wanted {
+        let home = peer.home(&peers.folder);
+        let stamp = home.join("installed");
+        let (name, version) = peer.pin();
+        let beside = peer.beside().join(" ");
+        let pin = format!("{name} {version}, {beside}\n{}\n", home.display());
+        if std::fs::read_to_string(&stamp).is_ok_and(|found| found == pin) {
+            peers.installed.push(*peer);
+            continue;
+        }
+        eprintln!("installing {}", peer.title());
+        if home.exists() {
+            std::fs::remove_dir_all(&home)?;
+        }
+        std::fs::create_dir_all(&home)?;
+        match install_one(*peer, &home).await {
+            Ok(()) => {
+                std::fs::write(&stamp, pin)?;
+                peers.installed.push(*peer);
+            }
+            Err(failure) => peers.missing.push((*peer, failure.to_string())),
+        }
+    }
+    Ok(peers)
+}
+
+async fn install_one(peer: Peer, home: &Path) -> Result<()> {
+    let (name, version) = peer.pin();
+    match peer {
+        Peer::Supergateway | Peer::OneMcp => {
+            let manifest =
+                serde_json::json!({ "private": true, "dependencies": { name: version } });
+            std::fs::write(home.join("package.json"), manifest.to_string())?;
+            let mut npm = Command::new("npm");
+            npm.current_dir(home);
+            npm.args(["install", "--no-package-lock", "--no-audit", "--no-fund"]);
+            done(&mut npm).await
+        }
+        Peer::PythonProxy | Peer::Mcpo | Peer::FastMcp => {
+            done(Command::new("python3").args(["-m", "venv"]).arg(home)).await?;
+            let mut pip = Command::new(home.join("bin/python"));
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+            done(pip.arg(format!("{name}=={version}")).args(peer.beside())).await
+        }
+        Peer::CrateProxy => {
+            let mut cargo =
+                Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["install", "--quiet", "--locked", name, "--version", version, "--root"]);
+            done(cargo.arg(home)).await
+        }
+    }
+}
+
+/// Runs an installer; its last words are the reason when it fails.
+async fn done(command: &mut Command) -> Result<()> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let running = tokio::time::timeout(LIMIT, command.spawn()?.wait_with_output()).await;
+    let output = running.map_err(|_| format!("it took longer than {LIMIT:?}"))??;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is_reason = |line: &&str| line.to_lowercase().contains("error");
+    let reason = said.lines().find(is_reason).or_else(|| said.lines().last());
+    Err(format!("{}: {}", output.status, reason.unwrap_or("no reason given")).into())
+}

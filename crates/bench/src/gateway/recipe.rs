@@ -1,0 +1,186 @@
+//! How every gateway is started on every way.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::contestant::Contestant;
+use super::peers::Peer;
+use super::route::Route;
+use crate::failure::Result;
+
+/// What a gateway is started with.
+pub(super) struct Surroundings<'a> {
+    pub(super) route: Route,
+    /// Where the server is, if it is reached over HTTP.
+    pub(super) upstream: Option<&'a str>,
+    /// The port that the gateway is to take, if clients come over HTTP.
+    pub(super) port: u16,
+    /// A folder for its files.
+    pub(super) home: &'a Path,
+    pub(super) peers: &'a Path,
+    pub(super) testenv: Option<&'a Path>,
+}
+
+/// A command, and where what it starts is then found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Recipe {
+    pub(super) command: Vec<String>,
+    pub(super) environment: Vec<(&'static str, String)>,
+    pub(super) path: &'static str,
+}
+
+/// The servers behind one of ours, each with further words after `raw-server stdio`.
+pub(super) fn stdio_servers(words: &[Vec<String>]) -> Result<Value> {
+    let program = own_program()?;
+    let mut servers = Map::new();
+    for (number, more) in words.iter().enumerate() {
+        let mut args = vec!["raw-server".to_owned(), "stdio".to_owned()];
+        args.extend_from_slice(more);
+        servers.insert(format!("raw{number}"), json!({ "command": program, "args": args }));
+    }
+    Ok(Value::Object(servers))
+}
+
+/// `switchboard serve` for these servers.
+pub(super) fn ours(home: &Path, servers: &Value, more: &[&str]) -> Result<Recipe> {
+    let file = home.join("config.json");
+    let config = json!({ "mcpServers": servers, "settings": { "builtin": false } });
+    std::fs::write(&file, config.to_string())?;
+    let program = std::env::current_exe()?.with_file_name("switchboard");
+    let mut command = vec![text(&program)?, "serve".to_owned(), "--quiet".to_owned()];
+    command.extend(["--config".to_owned(), text(&file)?]);
+    command.extend(more.iter().map(|word| (*word).to_owned()));
+    let environment = vec![("SWITCHBOARD_HOME", text(&home.join("state"))?)];
+    Ok(Recipe { command, environment, path: "/mcp" })
+}
+
+/// The command of a gateway; nothing where the client reaches the server itself.
+pub(super) fn recipe(contestant: Contestant, around: &Surroundings<'_>) -> Result<Option<Recipe>> {
+    let listen = format!("127.0.0.1:{}", around.port);
+    let pipe = around.route.has_pipe_client();
+    let recipe = match contestant {
+        Contestant::Direct if pipe => {
+            let command = vec![own_program()?, "raw-server".to_owned(), "stdio".to_owned()];
+            Recipe { command, environment: Vec::new(), path: "" }
+        }
+        Contestant::Direct => return Ok(None),
+        Contestant::Floor => {
+            let mut command = vec![own_program()?, "forward".to_owned()];
+            if !pipe {
+                command.extend(["--listen".to_owned(), listen]);
+            }
+            if let Some(url) = around.upstream {
+                command.extend(["--url".to_owned(), url.to_owned()]);
+            }
+            Recipe { command, environment: Vec::new(), path: "/mcp" }
+        }
+        Contestant::Recorded | Contestant::Unrecorded => {
+            let mut more = if pipe { vec!["--stdio"] } else { vec!["--listen", listen.as_str()] };
+            if contestant == Contestant::Unrecorded {
+                more.push("--no-record");
+            }
+            ours(around.home, &servers(around)?, &more)?
+        }
+        Contestant::Peer(peer) => of_peer(peer, around)?,
+    };
+    Ok(Some(recipe))
+}
+
+fn servers(around: &Surroundings<'_>) -> Result<Value> {
+    match around.upstream {
+        Some(url) => Ok(json!({ "raw0": { "type": "http", "url": url } })),
+        None => stdio_servers(&[Vec::new()]),
+    }
+}
+
+fn of_peer(peer: Peer, around: &Surroundings<'_>) -> Result<Recipe> {
+    let home = peer.home(around.peers);
+    let port = around.port.to_string();
+    let server = own_program()?;
+    let (command, path) = match peer {
+        Peer::Supergateway => {
+            let script = home.join("node_modules/supergateway/dist/index.js");
+            let stdio = format!("{server} raw-server stdio");
+            let more = ["--stdio", &stdio, "--outputTransport", "streamableHttp", "--stateful"];
+            let quiet = ["--logLevel", "none", "--port", &port];
+            (words(&[&node(around)?, &text(&script)?], &[&more, &quiet]), "/mcp")
+        }
+        Peer::OneMcp => {
+            let script = home.join("node_modules/@1mcp/agent/build/index.js");
+            let file = text(&config_file(around, "mcpServers")?)?;
+            let more = ["serve", "--config", &file, "--port", &port, "--host", "127.0.0.1"];
+            (words(&[&node(around)?, &text(&script)?], &[&more]), "/mcp")
+        }
+        Peer::PythonProxy => {
+            let more = ["--host", "127.0.0.1", "--port", &port, "--log-level", "ERROR", "--"];
+            let last = [server.as_str(), "raw-server", "stdio"];
+            (words(&[&text(&home.join("bin/mcp-proxy"))?], &[&more, &last]), "/mcp")
+        }
+        Peer::Mcpo => {
+            let more = ["--host", "127.0.0.1", "--port", &port];
+            let last = match around.upstream {
+                Some(url) => vec!["--server-type", "streamable-http", "--", url],
+                None => vec!["--", server.as_str(), "raw-server", "stdio"],
+            };
+            (words(&[&text(&home.join("bin/mcpo"))?], &[&more, &last]), "/echo")
+        }
+        Peer::FastMcp => {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/fastmcp_proxy.py");
+            let file = text(&config_file(around, "mcpServers")?)?;
+            let python = text(&home.join("bin/python"))?;
+            let way = if around.route.has_pipe_client() { "stdio" } else { port.as_str() };
+            (words(&[&python, &text(&script)?], &[&[&file, way]]), "/mcp")
+        }
+        Peer::CrateProxy => {
+            let file = around.home.join("proxy.toml");
+            std::fs::write(&file, crate_proxy(around, &server))?;
+            let program = text(&home.join("bin/mcp-proxy"))?;
+            (words(&[&program], &[&["--config", &text(&file)?]]), "/mcp")
+        }
+    };
+    Ok(Recipe { command, environment: Vec::new(), path })
+}
+
+fn crate_proxy(around: &Surroundings<'_>, server: &str) -> String {
+    let backend = match around.upstream {
+        Some(url) => format!("transport = \"http\"\nurl = \"{url}\"\n"),
+        None => format!(
+            "transport = \"stdio\"\ncommand = \"{server}\"\nargs = [\"raw-server\", \"stdio\"]\n"
+        ),
+    };
+    format!(
+        "[proxy]\nname = \"bench\"\nversion = \"1\"\nseparator = \"/\"\n\n[proxy.listen]\n\
+         host = \"127.0.0.1\"\nport = {}\n\n[[backends]]\nname = \"raw0\"\n{backend}",
+        around.port
+    )
+}
+
+fn config_file(around: &Surroundings<'_>, member: &str) -> Result<PathBuf> {
+    let file = around.home.join("servers.json");
+    let servers = match around.upstream {
+        Some(url) => json!({ "raw0": { "type": "http", "transport": "http", "url": url } }),
+        None => servers(around)?,
+    };
+    std::fs::write(&file, json!({ member: servers }).to_string())?;
+    Ok(file)
+}
+
+/// The Node of the test environment where there is one, else that of the system.
+fn node(around: &Surroundings<'_>) -> Result<String> {
+    let own = around.testenv.map(|testenv| testenv.join("npm/node_modules/node/bin/node"));
+    own.filter(|node| node.exists()).map_or_else(|| Ok("node".to_owned()), |node| text(&node))
+}
+
+fn words(first: &[&str], more: &[&[&str]]) -> Vec<String> {
+    let all = first.iter().chain(more.iter().copied().flatten());
+    all.map(|word| (*word).to_owned()).collect()
+}
+
+fn own_program() -> Result<String> {
+    text(&std::env::current_exe()?)
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| "a path is not text".into())
+}

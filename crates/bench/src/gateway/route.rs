@@ -1,0 +1,88 @@
+//! What is measured: how the client reaches the gateway, how that reaches the server, and the load.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The way of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Route {
+    HttpToHttp,
+    HttpToStdio,
+    StdioToStdio,
+}
+
+/// One thing to measure of every gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Case {
+    pub(super) route: Route,
+    /// Bytes of text, there and back.
+    pub(super) bytes: usize,
+    /// Calls that are under way at the same time.
+    pub(super) in_flight: usize,
+}
+
+pub(super) const SMALL: usize = 200;
+pub(super) const LARGE: usize = 16 << 10;
+pub(super) const SIZES: [usize; 2] = [SMALL, LARGE];
+/// As many calls are under way where processor time is compared.
+pub(super) const MANY: usize = 64;
+/// As many calls are under way where memory is compared.
+pub(super) const MOST: usize = 256;
+pub(super) const IN_FLIGHT: [usize; 4] = [1, 16, MANY, MOST];
+
+impl Route {
+    pub(super) const ALL: [Self; 3] = [Self::HttpToHttp, Self::HttpToStdio, Self::StdioToStdio];
+
+    /// Whether the server behind it is reached over HTTP.
+    pub(super) const fn has_http_upstream(self) -> bool {
+        matches!(self, Self::HttpToHttp)
+    }
+
+    /// Whether clients come over pipes.
+    pub(super) const fn has_pipe_client(self) -> bool {
+        matches!(self, Self::StdioToStdio)
+    }
+
+    /// Every load on this way.
+    pub(super) fn cases(self) -> Vec<Case> {
+        let of_size = |bytes| IN_FLIGHT.map(|in_flight| Case { route: self, bytes, in_flight });
+        SIZES.into_iter().flat_map(of_size).collect()
+    }
+}
+
+/// A payload's size as people write it.
+pub(super) fn size(bytes: usize) -> String {
+    if bytes >= 1 << 10 { format!("{} KiB", bytes >> 10) } else { format!("{bytes} B") }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HttpToHttp => "HTTP → HTTP",
+            Self::HttpToStdio => "HTTP → stdio",
+            Self::StdioToStdio => "stdio → stdio",
+        })
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {} in flight", self.route, size(self.bytes), self.in_flight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Route;
+
+    #[test]
+    fn every_way_is_measured_with_every_load() {
+        let names: Vec<String> =
+            Route::HttpToStdio.cases().iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), 8);
+        assert_eq!(names.first().unwrap(), "HTTP → stdio, 200 B, 1 in flight");
+        assert_eq!(names.last().unwrap(), "HTTP → stdio, 16 KiB, 256 in flight");
+    }
+}

@@ -1,0 +1,126 @@
+//! Processor time and memory of a gateway and its children, without the servers behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where a gateway's processes are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// This process and all below it.
+    Process(u32),
+    /// All below this process, which is the load client that started the gateway.
+    Below(u32),
+}
+
+/// The processes of a gateway at one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Tree(Vec<u32>);
+
+impl Tree {
+    /// Looks who is there. Empty where the system does not tell.
+    pub(super) fn of(root: Root) -> Self {
+        let (first, mut members) = match root {
+            Root::Process(process) => (process, vec![process]),
+            Root::Below(process) => (process, Vec::new()),
+        };
+        let children = children();
+        let (mut open, mut seen) = (vec![first], BTreeSet::new());
+        while let Some(parent) = open.pop() {
+            for child in children.get(&parent).into_iter().flatten() {
+                if seen.insert(*child) && !is_upstream(*child) {
+                    members.push(*child);
+                    open.push(*child);
+                }
+            }
+        }
+        Self(members)
+    }
+
+    /// The time that these processes have run so far.
+    pub(super) fn processor_time(&self) -> Duration {
+        self.0.iter().map(|process| processor_time(*process)).sum()
+    }
+
+    /// Resident memory in MB.
+    pub(super) fn resident_mb(&self) -> f64 {
+        let bytes: u64 = self.0.iter().filter_map(|process| resident_bytes(*process)).sum();
+        if bytes == 0 { f64::NAN } else { bytes as f64 / 1e6 }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn place(process: u32) -> PathBuf {
+    Path::new("/proc").join(process.to_string())
+}
+
+fn children() -> BTreeMap<u32, Vec<u32>> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let stat = fs::read_to_string(place(process).join("stat")).unwrap_or_default();
+        if let Some(parent) = parent_in(&stat) {
+            children.entry(parent).or_default().push(process);
+        }
+    }
+    children
+}
+
+/// A name may hold spaces and brackets, so that the fields after its last bracket count.
+fn parent_in(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The server that all are measured with is this program under another command.
+fn is_upstream(process: u32) -> bool {
+    let is_ours = fs::read_link(place(process).join("exe")).ok() == std::env::current_exe().ok();
+    let words = fs::read(place(process).join("cmdline")).unwrap_or_default();
+    is_ours && words.split(|byte| *byte == 0).nth(1) == Some(b"raw-server")
+}
+
+/// The times of a process are only told to the hundredth of a second, those of threads exactly.
+fn processor_time(process: u32) -> Duration {
+    let mut nanoseconds = 0;
+    for thread in fs::read_dir(place(process).join("task")).into_iter().flatten().flatten() {
+        let text = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+        nanoseconds += text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0);
+    }
+    Duration::from_nanos(nanoseconds)
+}
+
+fn resident_bytes(process: u32) -> Option<u64> {
+    crate::meter::resident_in(&fs::read_to_string(place(process).join("status")).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parent_in;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_belongs_to_the_tree_of_its_parent() {
+        use super::{Root, Tree};
+
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let below = Tree::of(Root::Below(std::process::id()));
+        let whole = Tree::of(Root::Process(std::process::id()));
+        let memory = Tree::of(Root::Process(child.id())).resident_mb();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(below.0.contains(&child.id()) && !below.0.contains(&std::process::id()));
+        assert!(whole.0.contains(&child.id()) && whole.0.contains(&std::process::id()));
+        assert!(memory > 0.0 && !whole.processor_time().is_zero());
+    }
+
+    #[test]
+    fn the_parent_stands_after_the_name_whatever_the_name_is() {
+        assert_eq!(parent_in("12 (a) b) S 7 1 1 0"), Some(7));
+        assert_eq!(parent_in(""), None);
+    }
+}
