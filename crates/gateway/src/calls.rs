@@ -297,7 +297,12 @@ impl Running {
 /// Asks a client of the legacy era at once.
 async fn put(asked: &Asked, ask: Ask) {
     let params = ask.params.as_ref().map_or("", Json::as_str);
-    let answer = asked.out.ask(&ask.method, params).await;
+    let answer = tokio::select! {
+        answer = asked.out.ask(&ask.method, params) => answer,
+        () = asked.cancel.cancelled() => {
+            Err(RpcError::new(RpcError::INTERNAL_ERROR, "the call was given up"))
+        }
+    };
     ask.answer.send(answer).ok();
 }
 
