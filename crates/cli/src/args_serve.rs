@@ -87,7 +87,7 @@ pub(crate) enum NameChoice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolChoice {
-    /// All up to 500, else as `search`
+    /// All up to 500 and 1 MiB of definitions, else as `search`
     Auto,
     /// All
     All,

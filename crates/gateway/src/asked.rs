@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) cancel: CancellationToken,
 }
 
-/// The parameters that we look at; those that are of another type count as absent.
+/// The parameters that we look at. One of another type is an error, not an absence.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Params<'a> {

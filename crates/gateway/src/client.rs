@@ -55,7 +55,6 @@ pub(crate) struct Abilities {
     pub(crate) sampling: bool,
     pub(crate) sampling_tools: bool,
     pub(crate) roots: bool,
-    pub(crate) tasks: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -67,8 +66,6 @@ struct Declared<'a> {
     sampling: Option<&'a RawValue>,
     #[serde(borrow)]
     roots: Option<&'a RawValue>,
-    #[serde(borrow)]
-    extensions: Option<&'a RawValue>,
 }
 
 impl Abilities {
@@ -91,7 +88,6 @@ impl Abilities {
             sampling: given(declared.sampling),
             sampling_tools: has(declared.sampling, "tools"),
             roots: given(declared.roots),
-            tasks: has(declared.extensions, "io.modelcontextprotocol/tasks"),
         }
     }
 

@@ -30,7 +30,16 @@ pub(crate) struct Greeting<'a> {
     pub(crate) client_info: Option<&'a RawValue>,
 }
 
-impl Greeting<'_> {
+impl<'a> Greeting<'a> {
+    /// Reads the parameters of `initialize`; without any, nothing is known of the client.
+    pub(crate) fn read(params: Option<&'a Json>) -> Result<Self, RpcError> {
+        let Some(params) = params else { return Ok(Self::default()) };
+        params.read().map_err(|error| {
+            let why = format!("the parameters of `initialize` cannot be read: {error}");
+            RpcError::new(RpcError::INVALID_PARAMS, why)
+        })
+    }
+
     /// The client that greets; it gets the revision that it asks for, or the newest of its era.
     pub(crate) fn client(&self, access: &Access) -> Client {
         let asked = Revision::parse(&self.protocol_version);
@@ -155,9 +164,7 @@ impl Pipe {
     ) -> Result<String, RpcError> {
         let is_greeting = method == "initialize";
         let client = if is_greeting {
-            let greeting: Greeting<'_> =
-                params.as_ref().and_then(|params| params.read().ok()).unwrap_or_default();
-            let client = Arc::new(greeting.client(&self.access));
+            let client = Arc::new(Greeting::read(params.as_ref())?.client(&self.access));
             *locked(&self.client) = Some(Arc::clone(&client));
             client
         } else {
@@ -193,4 +200,31 @@ pub(crate) fn cancelled_id(params: Option<&Json>) -> Option<String> {
         request_id: &'a RawValue,
     }
     params.and_then(|params| Some(params.read::<Cancelled<'_>>().ok()?.request_id.get().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::{Json, Revision};
+
+    use super::Greeting;
+    use crate::access::Access;
+
+    #[test]
+    fn a_client_gets_the_revision_it_asks_for_and_one_that_cannot_be_read_an_error() {
+        let greeting = |text: &str| {
+            let params = Json::trusted(text.to_owned());
+            let read = Greeting::read(Some(&params));
+            read.map(|greeting| greeting.client(&Access::local()).revision).map_err(|it| it.code)
+        };
+        for (text, expected) in [
+            (r#"{"protocolVersion":"2024-11-05"}"#, Ok(Revision::V2024_11_05)),
+            (r#"{"protocolVersion":"2099-01-01"}"#, Ok(Revision::NEWEST_LEGACY)),
+            (r#"{"protocolVersion":"2026-07-28"}"#, Ok(Revision::NEWEST_LEGACY)),
+            ("{}", Ok(Revision::NEWEST_LEGACY)),
+            (r#"{"protocolVersion":7}"#, Err(-32_602)),
+            ("7", Err(-32_602)),
+        ] {
+            assert_eq!(greeting(text), expected, "{text}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
 use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
-use crate::running::wait_for_text;
+use crate::running::{PATIENCE, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
 
 #[test]
@@ -212,4 +212,48 @@ fn a_client_that_cannot_answer_is_not_asked() {
     let answer = reply.messages().pop().unwrap();
     assert_eq!(answer["error"]["code"], -32021);
     assert_eq!(answer["error"]["data"], json!({"requiredCapabilities": {"sampling": {}}}));
+}
+
+#[test]
+fn a_call_that_needs_approval_is_put_to_the_client_and_to_every_other_terminal() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &["--review", "ask"], "echo__echo");
+    let can = json!({"elicitation": {"form": {}}});
+    let legacy = Legacy::open(&gateway.url, NEWEST_LEGACY, &can);
+    let mut modern = gateway.modern();
+    modern.capabilities = can;
+    let call = json!({"name": "echo__echo", "arguments": {"text": "hello"}});
+    for (content, expected) in [
+        (json!({"answer": "run"}), "hello"),
+        (json!({"answer": "reject", "instead": "be quiet"}), "be quiet"),
+    ] {
+        let reply = json!({"action": "accept", "content": content});
+        let mut stream = legacy.send("tools/call", &call);
+        let question = stream.next_message();
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(message.contains("`echo`") && message.contains(r#"{"text":"hello"}"#), "{message}");
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": reply});
+        assert_eq!(legacy.post(&answer).status, 202);
+        assert!(said(&stream.next_message()).contains(expected), "{expected}");
+
+        let asked = modern.ask("tools/call", &call)["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap();
+        let mut again = call.clone();
+        again["inputResponses"] = json!({key: reply});
+        again["requestState"] = asked["requestState"].clone();
+        assert!(said(&modern.ask("tools/call", &again)).contains(expected), "{expected}");
+    }
+
+    // A client that cannot be asked waits for whoever answers elsewhere.
+    let url = gateway.url.clone();
+    let waiting = std::thread::spawn(move || {
+        let silent = Legacy::open(&url, NEWEST_LEGACY, &json!({}));
+        silent.call("echo__echo", &json!({"text": "from elsewhere"}))
+    });
+    let listed = || switchboard.json(&["review"]).get(0).cloned();
+    let entry = poll(PATIENCE, listed).expect("the question waits in the queue");
+    let id = entry["id"].as_str().unwrap();
+    switchboard.run(&["review", "answer", id, "run"]).expect(0);
+    assert_eq!(said(&waiting.join().unwrap()), "from elsewhere");
 }

@@ -49,7 +49,8 @@ pub(super) async fn take(
             spawn(&front.gateway, &session, messages, (id, method, params), pass);
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
-                return refusal(StatusCode::INTERNAL_SERVER_ERROR, -32_603, "no answer");
+                // It was cancelled, so that there is no answer.
+                return events(None, stream);
             };
             if is_answer(&first) {
                 json(StatusCode::OK, first)
@@ -108,8 +109,10 @@ pub(super) fn batch(
 }
 
 async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Json>) -> Response {
-    let greeting: Greeting<'_> = params.and_then(|params| params.read().ok()).unwrap_or_default();
-    let client = Arc::new(greeting.client(access));
+    let client = match Greeting::read(params) {
+        Ok(greeting) => Arc::new(greeting.client(access)),
+        Err(error) => return json(StatusCode::OK, response(id, Err(&error))),
+    };
     let _pass = match gateway.enter(&access.identity) {
         Ok(pass) => pass,
         Err(refused) => return full(id, refused),
@@ -181,8 +184,12 @@ pub(super) fn tell(session: &Session, message: Message) {
 
 /// Whether a message of ours is an answer rather than something on the way to it.
 fn is_answer(message: &str) -> bool {
-    message.starts_with(r#"{"jsonrpc":"2.0","id":"#)
-        && !message.get(..200.min(message.len())).unwrap_or(message).contains(r#","method":"#)
+    // Only our own requests have an id and a method, and their ids are numbers.
+    let rest = message.strip_prefix(r#"{"jsonrpc":"2.0","id":"#);
+    rest.is_some_and(|rest| {
+        let after = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+        !after.starts_with(r#","method":"#)
+    })
 }
 
 fn session_of(
@@ -205,20 +212,26 @@ fn session_of(
     })
 }
 
+/// The session of a request without a message; a client without one has no business here.
+async fn session_at(
+    front: &Front,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, Box<Response>> {
+    let access = front.door.admit(uri, headers).await?;
+    if !headers.contains_key(SESSION) {
+        return Err(Box::new(StatusCode::METHOD_NOT_ALLOWED.into_response()));
+    }
+    session_of(front, headers, &access)
+}
+
 /// Opens the stream of what is said outside of any request.
 pub(super) async fn listen(
     State(front): State<Arc<Front>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let access = match front.door.admit(&uri, &headers).await {
-        Ok(access) => access,
-        Err(refused) => return refused,
-    };
-    if !headers.contains_key(SESSION) {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
-    }
-    match session_of(&front, &headers, &access) {
+    match session_at(&front, &uri, &headers).await {
         Ok(session) => events(None, until_over(&session)),
         Err(refused) => *refused,
     }
@@ -245,18 +258,28 @@ pub(super) async fn leave(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let access = match front.door.admit(&uri, &headers).await {
-        Ok(access) => access,
-        Err(refused) => return refused,
-    };
-    if !headers.contains_key(SESSION) {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
-    }
-    match session_of(&front, &headers, &access) {
+    match session_at(&front, &uri, &headers).await {
         Ok(session) => {
             front.gateway.sessions().close(&session.id);
             StatusCode::NO_CONTENT.into_response()
         }
         Err(refused) => *refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_answer;
+
+    #[test]
+    fn an_answer_is_told_from_what_comes_before_it() {
+        for (message, expected) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"a":1,"method":"x"}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":"7,\"method\":","error":{}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create"}"#, false),
+            (r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#, false),
+        ] {
+            assert_eq!(is_answer(message), expected, "{message}");
+        }
     }
 }

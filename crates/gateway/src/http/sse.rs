@@ -69,10 +69,13 @@ pub(super) async fn posted(
     };
     match envelope::read(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
-            let greeting: Greeting<'_> =
-                params.as_ref().and_then(|params| params.read().ok()).unwrap_or_default();
-            let client = Arc::new(greeting.client(&access));
-            session.introduce(client);
+            match Greeting::read(params.as_ref()) {
+                Ok(greeting) => session.introduce(Arc::new(greeting.client(&access))),
+                Err(error) => {
+                    session.say_surely(response(&id, Err(&error))).await;
+                    return accepted();
+                }
+            }
             let asked = legacy::asked(&session, mpsc::channel(1).0, (id.clone(), method, None));
             session.say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await))).await;
         }
