@@ -26,8 +26,9 @@ const ROUNDS: usize = 10;
 /// How long the last messages of a server may take to get here.
 const LAST_WORDS: Duration = Duration::from_millis(5);
 
-/// Questions of one server that come this close after one another are put together.
-const TOGETHER: Duration = Duration::from_millis(20);
+/// Questions of one server that come this close after one another are put together: each round
+/// costs a person more than the wait.
+const TOGETHER: Duration = Duration::from_millis(250);
 
 /// What happens next in a call.
 enum Happening {
