@@ -38,7 +38,7 @@ async fn main() -> Result<(), Failure> {
     let server = json!({"url": url, "type": "http", "era": era, "timeout": 20, "oauth": oauth});
     std::fs::write(&file, json!({"mcpServers": {"suite": server}}).to_string())?;
     let state = folder.path().join("state");
-    let places = Places { user: None, project: None, explicit: vec![file], state };
+    let places = Places { explicit: vec![file], ..Places::bare(state) };
     let options = Options {
         answers: Arc::new(Defaults),
         record: Recording::Off,

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::answer::of_outcome;
 use crate::asked::{Asked, Params, missing};
@@ -128,8 +129,17 @@ impl Gateway {
         mut running: Running,
         token: Option<&RawValue>,
     ) -> Result<String, RpcError> {
+        let mut asks = Vec::new();
         loop {
-            match next(&mut running).await {
+            let happening = match asks.is_empty() {
+                true => next(&mut running).await,
+                // What was asked together is answered together.
+                false => match tokio::time::timeout(TOGETHER, next(&mut running)).await {
+                    Ok(happening) => happening,
+                    Err(_) => return self.wait(asked, running.by_itself(), asks),
+                },
+            };
+            match happening {
                 Happening::Ended(record) => {
                     self.say_the_rest(asked, &mut running).await;
                     return of_outcome(record.outcome, &running.target, asked.client.era());
@@ -146,10 +156,16 @@ impl Gateway {
                 }
                 Happening::Asked(ask) => {
                     let Some(ask) = running.answered_already(ask) else { continue };
-                    running.rounds += 1;
+                    if asks.is_empty() {
+                        running.rounds += 1;
+                    }
                     match asked.client.era() {
                         Era::Legacy => put(asked, ask).await,
-                        Era::Modern => return self.park(asked, running, ask).await,
+                        Era::Modern => {
+                            let key = ask.key.clone();
+                            let key = key.unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
+                            asks.push((key, ask));
+                        }
                     }
                 }
             }
@@ -166,24 +182,6 @@ impl Gateway {
     }
 
     /// Lets a call wait for its client, who is told what its server asks.
-    async fn park(
-        &self,
-        asked: &Asked,
-        mut running: Running,
-        first: Ask,
-    ) -> Result<String, RpcError> {
-        let mut asks = Vec::new();
-        let mut next = Some(first);
-        // What was asked together is answered together.
-        while let Some(ask) = next {
-            let key = ask.key.clone().unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
-            asks.push((key, ask));
-            let more = next_of(running.asks.as_mut());
-            next = tokio::time::timeout(TOGETHER, more).await.unwrap_or_default();
-        }
-        self.wait(asked, running, asks)
-    }
-
     fn wait(
         &self,
         asked: &Asked,
@@ -285,6 +283,22 @@ fn given(params: &Params<'_>) -> Vec<(String, Json)> {
 }
 
 impl Running {
+    /// Goes on while nobody follows it: its server may say more, give up, or go away.
+    fn by_itself(mut self) -> Self {
+        let call = AbortOnDropHandle::new(tokio::spawn(self.call));
+        self.call = Box::pin(async move {
+            match call.await {
+                Ok(record) => record,
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // The whole program ends.
+                    Err(_) => std::future::pending().await,
+                },
+            }
+        });
+        self
+    }
+
     /// Answers what the client has answered already; gives back what it has not.
     fn answered_already(&mut self, ask: Ask) -> Option<Ask> {
         let place = self.given.iter().position(|(key, _)| Some(key) == ask.key.as_ref());

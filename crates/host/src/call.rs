@@ -19,14 +19,10 @@ use crate::execute::{
 };
 use crate::host::Host;
 use crate::outcome::{Outcome, OutcomeKind};
-use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
-use crate::proposed::{ProposedCall, Target, TargetKind};
-use crate::record::{CallId, Intent, NewCall, OpenCall, Record, VerdictWord};
-use crate::review::{CallSeen, Reviewer, Unanswered, put_question};
+use crate::proposed::{ProposedCall, Target};
+use crate::record::{CallId, Intent, NewCall, OpenCall, Record};
+use crate::review::Reviewer;
 use crate::running::RunningTask;
-
-/// So often a person may put arguments in place before the call is given up.
-const MOST_EDITS: usize = 10;
 
 /// What a caller can do while a call runs.
 #[derive(Clone, Default)]
@@ -127,12 +123,12 @@ impl Host {
 }
 
 /// One call on its way along the line.
-struct Passage<'a> {
-    host: &'a Host,
-    lease: &'a Lease,
-    caller: &'a Caller,
-    open: &'a OpenCall,
-    attention: &'a Attention,
+pub(crate) struct Passage<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) lease: &'a Lease,
+    pub(crate) caller: &'a Caller,
+    pub(crate) open: &'a OpenCall,
+    pub(crate) attention: &'a Attention,
     /// The arguments that a person put in place of the proposed ones.
     edited: &'a OnceLock<Bytes>,
     /// The task that the call has become.
@@ -180,82 +176,6 @@ impl Passage<'_> {
         let intended = Intended { open, target, fallback, edited, task: self.task };
         let outcome = execute::run(&permitted, &reach, &intended).await;
         lease.check_output(permitted.call(), outcome)
-    }
-
-    /// Policy, then a person if policy says so.
-    async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
-        let config = self.host.config().load();
-        let always = self.host.is_always_allowed(resolved.target());
-        let rules = Rules { always, ..Rules::of(&config.settings, self.host.allowed()) };
-        let question = match policy::decide(resolved, self.caller, rules) {
-            Decision::Permitted(permitted) => {
-                self.open.decided(VerdictWord::Allow, permitted.by());
-                return Ok(permitted);
-            }
-            Decision::Denied(denied) => {
-                self.open.decided(VerdictWord::Deny, denied.by.as_str());
-                return Err(Outcome::denied("policy", denied.to_string()));
-            }
-            Decision::Asked(question) => question,
-        };
-        self.open.decided(VerdictWord::Ask, question.why());
-        self.review(question).await
-    }
-
-    /// Asks a person, again where the arguments that they put in place do not fit.
-    async fn review(&self, mut question: Question) -> Result<PermittedCall, Outcome> {
-        let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
-        for _ in 0..MOST_EDITS {
-            let answer = self.put(&question).await.map_err(|unanswered| {
-                with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
-            })?;
-            let Answer::RunWith(arguments) = answer else {
-                if answer == Answer::Always {
-                    self.remember(question.call());
-                }
-                return question.answered(answer).map_err(rejected);
-            };
-            match self.edited(question.call().target(), arguments) {
-                Ok(edited) => return question.answered_with(edited).map_err(rejected),
-                Err(problem) => question = question.again(problem),
-            }
-        }
-        Err(Outcome::rejected(None))
-    }
-
-    /// Puts a question to the face, and to every other face by way of the queue.
-    async fn put(&self, question: &Question) -> Result<Answer, Unanswered> {
-        let Caller { face, origin, name, reference } = self.caller;
-        let seen = CallSeen {
-            target: None,
-            reference: reference.clone(),
-            caller: Some(format!("{face}, {origin}:{name}")),
-        };
-        let number = self.open.id().get().cast_unsigned();
-        let own = self.attention.reviewer.as_ref();
-        let reviewer = own.unwrap_or(self.host.reviewer()).as_ref();
-        put_question(self.host.waiting(), reviewer, question, (number, seen)).await
-    }
-
-    /// Looks up the same target with arguments that a person wrote.
-    fn edited(&self, target: &Target, arguments: String) -> Result<ResolvedCall, String> {
-        let arguments = Json::checked(arguments.into()).map_err(|error| error.to_string())?;
-        let proposed = ProposedCall { target: target.clone(), arguments };
-        self.lease.resolve(proposed).map_err(|error| error.to_string())
-    }
-
-    /// Keeps a person's "always" where the server is configured.
-    fn remember(&self, call: &ResolvedCall) {
-        let Some(config) = &call.server().config else { return };
-        // The lists of the configuration are of tools; what is read is asked about each time.
-        if call.target().kind != TargetKind::Tool {
-            return;
-        }
-        if let Err(error) = self.host.allow_always(config, &call.target().name) {
-            // The call runs all the same: the answer was yes. The next one is asked again.
-            let problems = vec![error.to_string()];
-            self.host.events().tell(|| What::ConfigChanged { problems });
-        }
     }
 }
 
@@ -306,7 +226,7 @@ fn provably_did_not_run(outcome: &Outcome) -> bool {
     }
 }
 
-fn with_hint(outcome: Outcome, hint: Option<String>) -> Outcome {
+pub(crate) fn with_hint(outcome: Outcome, hint: Option<String>) -> Outcome {
     match hint {
         Some(hint) => outcome.with_hint(hint),
         None => outcome,

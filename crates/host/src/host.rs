@@ -18,6 +18,7 @@ use crate::connect::{
     NoSubscription, Parts, Subscription, Subscriptions, Supervisor, Surroundings, can_subscribe,
 };
 use crate::events::Events;
+use crate::guard::Guard;
 use crate::login::Logins;
 use crate::options::{Options, Recording, StartError};
 use crate::policy::Pattern;
@@ -55,6 +56,8 @@ struct Inner {
     environment: Environment,
     allow: Vec<Pattern>,
     always: Mutex<BTreeSet<Target>>,
+    #[expect(dead_code, reason = "its parts are asked on the way of a call")]
+    guard: Guard,
 }
 
 impl Host {
@@ -104,6 +107,7 @@ impl Host {
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
         keep_late_answers(&ledger, late_answers, &tasks);
         reading.follow(&config, &tasks, &events);
+        let guard = Guard::start(&places, &environment);
         let inner = Inner {
             config,
             fleet,
@@ -125,6 +129,7 @@ impl Host {
             environment,
             allow: options.allow,
             always: Mutex::default(),
+            guard,
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -46,6 +46,8 @@ pub mod record;
 pub mod review;
 
 pub mod call;
+mod deciding;
+mod guard;
 pub mod host;
 pub mod model;
 pub mod options;

@@ -34,7 +34,8 @@ const STEPS: [&str; 12] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 6] = ["call", "host", "lib", "model", "options", "running"];
+const ABOVE: [&str; 8] =
+    ["call", "deciding", "guard", "host", "lib", "model", "options", "running"];
 
 const PURE: [&str; 5] = ["catalog", "prompt", "parse", "policy", "format"];
 

@@ -91,7 +91,7 @@ impl Stage {
 
 fn options(home: &Home, config: PathBuf) -> Options {
     let state = home.path().join("state");
-    let places = Places { user: Some(config), project: None, explicit: Vec::new(), state };
+    let places = Places { user: Some(config), ..Places::bare(state) };
     let path = std::env::var("PATH").unwrap_or_default();
     let environment = Environment {
         variables: BTreeMap::from([("PATH".to_owned(), path)]),

@@ -88,8 +88,7 @@ pub(crate) fn start_host<'a>(
     let config = json!({ "mcpServers": Value::Object(entries), "settings": { "builtin": false } });
     let file = home.join("config.json");
     std::fs::write(&file, config.to_string())?;
-    let places =
-        Places { user: None, project: None, explicit: vec![file], state: home.join("state") };
+    let places = Places { explicit: vec![file], ..Places::bare(home.join("state")) };
     let mut options = Options::new(places, Environment::from_process());
     options.record = recording;
     Ok(Host::start(options)?)

@@ -81,9 +81,7 @@ async fn a_real_server_tells_of_changes_of_a_resource() {
     let config = json!({"mcpServers": {"everything": testenv::everything()}});
     let places = Places {
         user: Some(home.write("config.json", config.to_string())),
-        project: None,
-        explicit: Vec::new(),
-        state: home.path().join("state"),
+        ..Places::bare(home.path().join("state"))
     };
     let host = Host::start(Options::new(places, Environment::from_process())).unwrap();
     host.settled(None).await;

@@ -22,8 +22,7 @@ fn home(user: Option<&str>, project: Option<&str>) -> Home {
     let places = Places {
         user: Some(home.join("config.json")),
         project: Some(work.join("switchboard.json")),
-        explicit: vec![],
-        state: home.join("state"),
+        ..Places::bare(home.join("state"))
     };
     for (text, file) in [(user, &places.user), (project, &places.project)] {
         let file = file.as_ref().unwrap();

@@ -42,7 +42,7 @@ pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
-pub use places::Places;
+pub use places::{Level, Places};
 pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,
     ToolSettings, Transport,

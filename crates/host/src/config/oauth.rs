@@ -132,7 +132,7 @@ mod tests {
         );
         std::fs::write(&file, text).unwrap();
         let state = folder.path().to_owned();
-        let places = Places { user: None, project: None, explicit: vec![file], state };
+        let places = Places { explicit: vec![file], ..Places::bare(state) };
         let variables = [("SECRET".to_owned(), "hunter2".to_owned())].into();
         let current_dir = folder.path().to_owned();
         let environment = Environment { variables, home: None, current_dir };

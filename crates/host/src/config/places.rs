@@ -20,9 +20,42 @@ pub struct Places {
     pub explicit: Vec<PathBuf>,
     /// Where approvals and other state live, never inside a project.
     pub state: PathBuf,
+    /// What an organisation says on this machine; users cannot write there.
+    pub system: Option<PathBuf>,
+    /// The user's own folder, also where the files to read are named on the command line.
+    pub own: Option<PathBuf>,
+    /// The folder of the project around the current folder.
+    pub around: Option<PathBuf>,
+}
+
+/// Who wrote rules or hooks, the strongest first: each may only narrow what those before it allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The organisation, for this machine.
+    Enterprise,
+    /// A team, by a path or an address in the settings.
+    Team,
+    /// Whoever wrote the project.
+    Project,
+    /// The user.
+    User,
 }
 
 impl Places {
+    /// A state folder, and no file to read.
+    #[must_use]
+    pub const fn bare(state: PathBuf) -> Self {
+        Self {
+            user: None,
+            project: None,
+            explicit: Vec::new(),
+            state,
+            system: None,
+            own: None,
+            around: None,
+        }
+    }
+
     /// Finds the usual places, or takes the `explicit` files alone if there are any.
     pub fn find(environment: &Environment, explicit: &[PathBuf]) -> Result<Self, ConfigError> {
         let own = environment
@@ -43,16 +76,41 @@ impl Places {
             ConfigError::new(Path::new(""), "there is no home folder to keep state in")
                 .hint("set `SWITCHBOARD_HOME` to a folder")
         })?;
+        let project = project_file(environment);
+        let around = project.parent().map(Path::to_owned);
+        let system = system_folder(environment);
         if !explicit.is_empty() {
             let explicit = explicit.iter().map(|file| environment.current_dir.join(file)).collect();
-            return Ok(Self { user: None, project: None, explicit, state });
+            return Ok(Self {
+                user: None,
+                project: None,
+                explicit,
+                state,
+                system,
+                own: config,
+                around,
+            });
         }
         Ok(Self {
-            user: config.map(|folder| folder.join("config.json")),
-            project: Some(project_file(environment)),
+            user: config.as_ref().map(|folder| folder.join("config.json")),
+            project: Some(project),
             explicit: Vec::new(),
             state,
+            system,
+            own: config,
+            around,
         })
+    }
+
+    /// Where rules or hooks of a level are, if that is a place and not a setting.
+    #[must_use]
+    pub fn file_of(&self, level: Level, name: &str) -> Option<PathBuf> {
+        match level {
+            Level::Enterprise => Some(self.system.as_ref()?.join(name)),
+            Level::Team => None,
+            Level::Project => Some(self.around.as_ref()?.join(".switchboard").join(name)),
+            Level::User => Some(self.own.as_ref()?.join(name)),
+        }
     }
 
     /// Every file to read, the weakest layer first.
@@ -66,6 +124,20 @@ impl Places {
             explicit.collect()
         }
     }
+}
+
+/// The organisation's folder. The variable is for packagers and tests: whoever sets it could as well
+/// start another program.
+fn system_folder(environment: &Environment) -> Option<PathBuf> {
+    environment.folder("SWITCHBOARD_SYSTEM").or_else(|| {
+        Some(if cfg!(windows) {
+            environment.folder("ProgramData")?.join("Switchboard")
+        } else if cfg!(target_os = "macos") {
+            PathBuf::from("/Library/Application Support/Switchboard")
+        } else {
+            PathBuf::from("/etc/switchboard")
+        })
+    })
 }
 
 /// The folder `switchboard` below a base folder; a relative base is ignored, as XDG asks.

@@ -70,7 +70,7 @@ pub(super) fn stage_with(
     let entry = json!({"mcpServers": {"it": {"url": url, "oauth": oauth}}});
     std::fs::write(&file, entry.to_string()).unwrap();
     let state = folder.join("state");
-    let places = Places { user: None, project: None, explicit: vec![file], state: state.clone() };
+    let places = Places { explicit: vec![file], ..Places::bare(state.clone()) };
     let variables = BTreeMap::from([("SWITCHBOARD_TOKEN_KEY".to_owned(), "a key".to_owned())]);
     let environment = Environment { variables, home: None, current_dir: folder.to_owned() };
     let mut config = load(&places, &environment, &Approvals::load(&state));

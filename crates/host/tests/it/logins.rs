@@ -35,7 +35,7 @@ async fn a_login_in_another_process_is_noticed_by_a_host_that_waits_for_it() {
     let config = json!({"mcpServers": {"guarded": {"url": fixture.url()}}});
     let file = home.write("config.json", config.to_string());
     let state = home.path().join("state");
-    let places = Places { user: None, project: None, explicit: vec![file], state: state.clone() };
+    let places = Places { explicit: vec![file], ..Places::bare(state.clone()) };
     let key = ("SWITCHBOARD_TOKEN_KEY".to_owned(), "a key of a test".to_owned());
     let current_dir = home.path().to_owned();
     let environment = Environment { variables: [key].into(), home: None, current_dir };

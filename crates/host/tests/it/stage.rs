@@ -148,12 +148,7 @@ fn started(home: &Home) -> Vec<u32> {
 
 /// How the host of a test is started: with nothing of the machine but the paths to programs.
 pub(crate) fn options(home: &Path, config: PathBuf, kept: bool, start_limit: Duration) -> Options {
-    let places = Places {
-        user: Some(config),
-        project: None,
-        explicit: Vec::new(),
-        state: home.join("state"),
-    };
+    let places = Places { user: Some(config), ..Places::bare(home.join("state")) };
     let path = std::env::var("PATH").unwrap_or_default();
     let environment = Environment {
         variables: BTreeMap::from([("PATH".to_owned(), path)]),
