@@ -107,6 +107,16 @@ impl LedgerError {
         Self::unavailable(error.to_string(), hint)
     }
 
+    pub(super) fn from_io(error: &std::io::Error) -> Self {
+        let hint = match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                "free some space; calls are taken again by themselves"
+            }
+            _ => "see that the state folder exists and is writable",
+        };
+        Self::unavailable(error.to_string(), hint)
+    }
+
     pub(super) fn from_read(error: &rusqlite::Error) -> Self {
         Self::Read(error.to_string())
     }

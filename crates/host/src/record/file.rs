@@ -23,7 +23,7 @@ const CHECKED_IN_FULL: u64 = 16 << 20;
 /// The folder of locks beside a file, and the gate that keeps other openers out.
 pub(super) fn enter(path: &Path) -> Result<(PathBuf, Gate), FileError> {
     let folder = folder_of(path);
-    let owners = folder.join("owners");
+    let owners = owners_of(path);
     create_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     refuse_exposed(&folder)?;
     let gate = Gate::enter(&owners, GATE_PATIENCE)
@@ -47,6 +47,11 @@ pub(super) fn open(
 pub(super) fn suspect(path: &Path) {
     // Without the mark a damaged file is still found when its damaged page is read.
     let _unmarked = fs::write(beside(path, ".suspect"), "");
+}
+
+/// The folder of the locks of processes that use the file.
+pub(super) fn owners_of(path: &Path) -> PathBuf {
+    folder_of(path).join("owners")
 }
 
 /// The folder that holds the file and what belongs to it.
@@ -136,29 +141,34 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 #[cfg(unix)]
-fn create_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(not(unix))]
-fn create_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
 // What was asked and answered is private; the files SQLite adds take their mode from this one.
 fn create_private(path: &Path) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    match options.open(path) {
+    match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Files that are made so are for their owner alone.
+#[cfg(unix)]
+pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    options
 }
 
 #[cfg(unix)]

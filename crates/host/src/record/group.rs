@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
+use super::bodies::{Body, Place};
 use super::call_id::CallId;
 use super::entry::{Intent, NewCall, VerdictWord};
 use super::error::LedgerError;
@@ -21,7 +22,7 @@ pub(super) type Waiter = oneshot::Sender<Result<(), LedgerError>>;
 pub(super) enum Message {
     Open(Box<NewRow>),
     Change(Box<Change>),
-    /// The block of numbers is used up.
+    /// The block of numbers is used up, or somebody wants to read what was written.
     Refill(Waiter),
 }
 
@@ -40,12 +41,22 @@ impl Message {
 #[derive(Debug)]
 pub(super) struct NewRow {
     pub(super) id: CallId,
-    pub(super) created_at: i64,
-    pub(super) call: NewCall,
+    pub(super) opening: Arc<Opening>,
     pub(super) details: Details,
     pub(super) intent: Option<IntentRow>,
     pub(super) close: Option<CloseRow>,
     pub(super) waiters: Vec<Waiter>,
+    /// Whether the call is not sent before its intent is in the database.
+    pub(super) is_held_back: bool,
+}
+
+/// A call as it was taken.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) created_at: i64,
+    pub(super) call: NewCall,
+    /// Its arguments, or where they are.
+    pub(super) arguments: Body,
 }
 
 /// Something new about a call.
@@ -77,6 +88,8 @@ pub(super) struct Details {
 pub(super) struct IntentRow {
     pub(super) at: i64,
     pub(super) intent: Intent,
+    /// The arguments that leave, if they are not those of the call.
+    pub(super) sent: Option<Body>,
 }
 
 #[derive(Debug)]
@@ -84,7 +97,25 @@ pub(super) struct CloseRow {
     pub(super) at: i64,
     pub(super) duration_us: i64,
     pub(super) outcome: Outcome,
-    pub(super) result: Option<StoredResult>,
+    pub(super) result: Option<Kept>,
+}
+
+/// A result, in the row or beside the database.
+#[derive(Debug)]
+pub(super) enum Kept {
+    Row(StoredResult),
+    There(Place),
+}
+
+impl Kept {
+    /// The whole text, or where it is; none if it was cut.
+    pub(super) fn body(&self) -> Option<Body> {
+        match self {
+            Self::Row(StoredResult::Whole(text)) => Some(Body::Here(text.clone())),
+            Self::Row(StoredResult::Cut { .. }) => None,
+            Self::There(place) => Some(Body::There(place.clone())),
+        }
+    }
 }
 
 /// Everything that goes into one transaction.
@@ -128,20 +159,20 @@ impl Group {
 
     /// Tells everyone who waits that nothing was written, and leaves what is still worth writing.
     ///
-    /// Intents are dropped: their calls are told not to start, so they must not look as if sent.
+    /// Intents that somebody waits for are dropped: their calls are told not to start, so they must
+    /// not look as if sent. The others are in the journal, and their calls have been sent.
     pub(super) fn fail(mut self, error: &LedgerError) -> Self {
         for row in &mut self.inserts {
-            row.intent = None;
+            row.intent.take_if(|_| row.is_held_back);
             for waiter in row.waiters.drain(..) {
                 tell(waiter, Err(error.clone()));
             }
         }
-        for change in &mut self.changes {
-            if let Some(waiter) = change.waiter.take() {
-                tell(waiter, Err(error.clone()));
-            }
-        }
-        self.changes.retain(|change| !matches!(change.news, News::Intent(..)));
+        self.changes.retain_mut(|change| {
+            let Some(waiter) = change.waiter.take() else { return true };
+            tell(waiter, Err(error.clone()));
+            !matches!(change.news, News::Intent(..))
+        });
         for waiter in self.refills.drain(..) {
             tell(waiter, Err(error.clone()));
         }
@@ -169,6 +200,7 @@ impl Group {
             News::Intent(details, intent) => {
                 row.details = details;
                 row.intent = Some(intent);
+                row.is_held_back = change.waiter.is_some();
             }
             News::Close(details, close) => {
                 row.details = details;

@@ -10,17 +10,19 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+use super::bodies::{Bodies, Body};
 use super::call_id::CallId;
 use super::entry::{NewCall, Opened};
 use super::error::LedgerError;
 use super::file::folder_of;
 use super::file_error::FileError;
-use super::group::{Change, Details, Message, NewRow, News};
+use super::group::{Change, Details, Message, NewRow, News, Opening};
 use super::ids::Ids;
+use super::journal::Journal;
 use super::open_call::OpenCall;
 use super::queue::Queue;
 use super::reader::{Filter, Full, Reader, Summary};
-use super::startup::{Started, start};
+use super::startup::{self, Started, start};
 use super::status::Status;
 use super::writer::{Shared, Writer};
 
@@ -79,6 +81,7 @@ struct Live {
     results: Arc<Path>,
     result_limit: usize,
     durability: Durability,
+    bodies: Arc<Bodies>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -90,6 +93,7 @@ pub(super) struct Link {
     pub(super) results: Arc<Path>,
     pub(super) result_limit: usize,
     pub(super) durability: Durability,
+    pub(super) bodies: Arc<Bodies>,
 }
 
 impl Ledger {
@@ -111,7 +115,12 @@ impl Ledger {
             queue: Queue::new(),
             status: Status::default(),
             ids: Ids::new(block),
+            journal: match options.durability {
+                Durability::Process => Some(Journal::new(startup::journals(path), owner.name())),
+                Durability::Power => None,
+            },
         });
+        let reader = Reader::of_process(path, owner.name());
         let writer = Writer::new(path.to_owned(), connection, owner, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
@@ -119,11 +128,12 @@ impl Ledger {
             .map_err(|error| FileError::from_folder(path, &error))?;
         Ok(Self(Arc::new(Mode::On(Live {
             shared,
-            reader: Reader::at(path),
+            reader,
             opened,
             results: folder_of(path).join("results").into(),
             result_limit: options.result_limit.max(2),
             durability: options.durability,
+            bodies: Arc::new(Bodies::new(startup::bodies(path))),
             thread: Mutex::new(Some(thread)),
         }))))
     }
@@ -164,22 +174,26 @@ impl Ledger {
             Mode::On(live) => live,
             Mode::Off(next) => {
                 let id = CallId(next.fetch_add(1, Ordering::Relaxed));
-                return Ok(OpenCall::new(id, created_at, None));
+                return Ok(OpenCall::unrecorded(id, created_at));
             }
         };
         live.shared.status.check()?;
         let id = live.next_id().await?;
+        let link = self.link(live);
+        let arguments = link.keep(&call.arguments).map_err(|error| LedgerError::from_io(&error))?;
+        let created = created_at.as_microsecond();
+        let opening = Arc::new(Opening { created_at: created, call, arguments });
         let row = NewRow {
             id,
-            created_at: created_at.as_microsecond(),
-            call,
+            opening: Arc::clone(&opening),
             details: Details::default(),
             intent: None,
             close: None,
             waiters: Vec::new(),
+            is_held_back: false,
         };
         live.shared.queue.push(Message::Open(Box::new(row))).await?;
-        Ok(OpenCall::new(id, created_at, Some(self.link(live))))
+        Ok(OpenCall::new(id, created_at, opening, link))
     }
 
     /// Keeps an answer that came after the call was closed; the outcome stays as it is.
@@ -202,7 +216,7 @@ impl Ledger {
     /// If the file cannot be read.
     pub async fn list(&self, filter: Filter) -> Result<Vec<Summary>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.list(filter).await,
+            Mode::On(live) => live.read().await?.list(filter).await,
             Mode::Off(_) => Ok(Vec::new()),
         }
     }
@@ -213,7 +227,7 @@ impl Ledger {
     /// If the file cannot be read.
     pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.show(id).await,
+            Mode::On(live) => live.read().await?.show(id).await,
             Mode::Off(_) => Ok(None),
         }
     }
@@ -224,7 +238,7 @@ impl Ledger {
     /// If the file cannot be read.
     pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.by_reference(reference).await,
+            Mode::On(live) => live.read().await?.by_reference(reference).await,
             Mode::Off(_) => Ok(None),
         }
     }
@@ -250,7 +264,7 @@ impl Ledger {
     /// If the file cannot be read.
     pub async fn count(&self) -> Result<u64, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.count().await,
+            Mode::On(live) => live.read().await?.count().await,
             Mode::Off(_) => Ok(0),
         }
     }
@@ -268,10 +282,10 @@ impl Ledger {
     }
 
     /// For queries; none if nothing is kept.
-    pub(super) fn reader(&self) -> Option<&Reader> {
+    pub(super) async fn reader(&self) -> Result<Option<&Reader>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => Some(&live.reader),
-            Mode::Off(_) => None,
+            Mode::On(live) => live.read().await.map(Some),
+            Mode::Off(_) => Ok(None),
         }
     }
 
@@ -290,11 +304,33 @@ impl Ledger {
             results: Arc::clone(&live.results),
             result_limit: live.result_limit,
             durability: live.durability,
+            bodies: Arc::clone(&live.bodies),
+        }
+    }
+}
+
+impl Link {
+    /// Takes a long text out of the way of the database, where that survives as much.
+    pub(super) fn keep(&self, text: &Bytes) -> std::io::Result<Body> {
+        match self.durability {
+            Durability::Process => self.bodies.keep(text),
+            Durability::Power => Ok(Body::Here(text.clone())),
         }
     }
 }
 
 impl Live {
+    /// The reader, once the database has what was promised before.
+    async fn read(&self) -> Result<&Reader, LedgerError> {
+        // While nothing can be written, what was written can still be read.
+        if self.shared.status.check().is_ok() && self.shared.queue.len() > 0 {
+            let (waiter, written) = oneshot::channel();
+            self.shared.queue.force(Message::Refill(waiter));
+            let _late = wait_for(written).await;
+        }
+        Ok(&self.reader)
+    }
+
     async fn next_id(&self) -> Result<CallId, LedgerError> {
         let deadline = Instant::now() + DISK_WAIT;
         loop {

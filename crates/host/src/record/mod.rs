@@ -1,13 +1,15 @@
 //! The durable trace of every call, and the conversations that calls belong to.
 //!
-//! A call is opened, its intent is committed before the first byte leaves, and it is closed with
-//! exactly one outcome. One thread writes, many calls in one transaction; readers never wait for it.
-//! Several processes may share one file.
+//! A call is opened, its intent is kept before the first byte leaves, and it is closed with exactly
+//! one outcome. A call appends its promises to the `journal` of its process by itself; one thread
+//! brings them into the database, many calls in one transaction. Several processes may share one
+//! database. Where a promise has to survive a loss of power, calls wait for the database instead.
 //!
 //! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
 //! handle, `session_store` the tables, `session_find` tells which one a word means.
 //! So has what waits for a person: `waiting_file` keeps it, `waiting_rows` is its table.
 
+mod bodies;
 mod call_id;
 mod entry;
 mod error;
@@ -16,11 +18,14 @@ mod file_error;
 mod folder_text;
 mod group;
 mod ids;
+mod journal;
+mod journal_entry;
 mod ledger;
 mod open_call;
 mod owners;
 mod queue;
 mod reader;
+mod replay;
 mod results;
 mod schema;
 mod session;

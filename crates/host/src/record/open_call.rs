@@ -4,13 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+use super::bodies::Body;
 use super::call_id::CallId;
 use super::entry::{Intent, Record, VerdictWord};
 use super::error::LedgerError;
-use super::group::{Change, CloseRow, Details, IntentRow, Message, News, Waiter};
+use super::group::{Change, CloseRow, Details, IntentRow, Kept, Message, News, Opening, Waiter};
 use super::ledger::{Link, wait_for};
 use super::reader::Full;
 use super::results::StoredResult;
@@ -28,6 +30,8 @@ pub struct OpenCall {
     created_at: Timestamp,
     started: Instant,
     link: Option<Link>,
+    /// The call itself, until the journal has it.
+    opening: Mutex<Option<Arc<Opening>>>,
     details: Mutex<Details>,
     may_be_sent: AtomicBool,
     /// Whether the server goes on with it, and the ledger knows.
@@ -35,12 +39,26 @@ pub struct OpenCall {
 }
 
 impl OpenCall {
-    pub(super) fn new(id: CallId, created_at: Timestamp, link: Option<Link>) -> Self {
+    pub(super) fn new(
+        id: CallId,
+        created_at: Timestamp,
+        opening: Arc<Opening>,
+        link: Link,
+    ) -> Self {
+        let mut call = Self::unrecorded(id, created_at);
+        call.link = Some(link);
+        call.opening = Mutex::new(Some(opening));
+        call
+    }
+
+    /// A call of which nothing is kept.
+    pub(super) fn unrecorded(id: CallId, created_at: Timestamp) -> Self {
         Self {
             id,
             created_at,
             started: Instant::now(),
-            link,
+            link: None,
+            opening: Mutex::new(None),
             details: Mutex::default(),
             may_be_sent: AtomicBool::new(false),
             is_task: AtomicBool::new(false),
@@ -61,6 +79,7 @@ impl OpenCall {
             created_at: summary.created_at,
             started: Instant::now().checked_sub(age).unwrap_or_else(Instant::now),
             link,
+            opening: Mutex::new(None),
             details: Mutex::new(details),
             may_be_sent: AtomicBool::new(true),
             is_task: AtomicBool::new(true),
@@ -104,10 +123,10 @@ impl OpenCall {
     pub async fn intent(&self, intent: Intent) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             link.shared.status.check()?;
-            let (waiter, written) = oneshot::channel();
-            let row = IntentRow { at: Timestamp::now().as_microsecond(), intent };
-            self.send(link, News::Intent(self.details(), row), Some(waiter));
-            wait_for(written).await?;
+            let sent = intent.arguments.as_ref().map(|text| link.keep(text)).transpose();
+            let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
+            let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
+            self.promise(link, News::Intent(self.details(), row)).await?;
         }
         self.may_be_sent.store(true, Ordering::Release);
         Ok(())
@@ -149,14 +168,51 @@ impl OpenCall {
     pub async fn close(mut self, outcome: Outcome) -> Record {
         let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
-        let (waiter, written) = oneshot::channel();
-        let row = self.close_row(record.outcome.clone(), record.duration);
-        match row.outcome.result.as_ref().filter(|text| text.len() > link.result_limit) {
-            None => self.send(&link, News::Close(self.details(), Box::new(row)), Some(waiter)),
-            Some(_) => self.close_large(link, row, waiter),
-        }
-        record.recorded = wait_for(written).await.is_ok();
+        let mut row = self.close_row(record.outcome.clone(), record.duration);
+        let result = row.outcome.result.take();
+        let written = match result.filter(|text| text.len() > link.result_limit) {
+            None => {
+                self.keep_result(&link, &mut row);
+                self.promise(&link, News::Close(self.details(), Box::new(row))).await
+            }
+            Some(text) => {
+                let (waiter, written) = oneshot::channel();
+                self.close_large(link, row, text, waiter);
+                wait_for(written).await
+            }
+        };
+        record.recorded = written.is_ok();
         record
+    }
+
+    /// A result that is too long for its row goes beside the database, if that works.
+    fn keep_result(&self, link: &Link, row: &mut CloseRow) {
+        if let Some(Kept::Row(StoredResult::Whole(text))) = &row.result
+            && let Ok(Body::There(place)) = link.keep(text)
+        {
+            row.result = Some(Kept::There(place));
+        }
+    }
+
+    /// Returns once it is sure that what is new is kept: in the journal, or else in the database.
+    async fn promise(&self, link: &Link, news: News) -> Result<(), LedgerError> {
+        let queue = |news, waiter| self.send(link, news, waiter);
+        let news = match &link.shared.journal {
+            // A task may be closed by others: whose outcome counts is decided in the database.
+            Some(journal) if !self.is_task() => {
+                let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let not_kept =
+                    journal.append(self.id, opening.as_deref(), news, |news| queue(news, None));
+                let Some(news) = not_kept else { return Ok(()) };
+                // The database may still take it, or says better what is wrong.
+                *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = opening;
+                news
+            }
+            _ => news,
+        };
+        let (waiter, written) = oneshot::channel();
+        queue(news, Some(waiter));
+        wait_for(written).await
     }
 
     fn record(&self, outcome: Outcome) -> Record {
@@ -172,13 +228,12 @@ impl OpenCall {
     }
 
     /// The file is written on a thread that ends its work even if nobody waits any more.
-    fn close_large(&self, link: Link, mut row: CloseRow, waiter: Waiter) {
+    fn close_large(&self, link: Link, mut row: CloseRow, text: Bytes, waiter: Waiter) {
         let (id, details) = (self.id, self.details());
         tokio::task::spawn_blocking(move || {
-            row.result = row.outcome.result.as_ref().map(|text| {
-                let Link { result_limit, results, durability, .. } = &link;
-                StoredResult::spill(text, *result_limit, results, id, *durability)
-            });
+            let Link { result_limit, results, durability, .. } = &link;
+            let stored = StoredResult::spill(&text, *result_limit, results, id, *durability);
+            row.result = Some(Kept::Row(stored));
             let news = News::Close(details, Box::new(row));
             let change = Change { id, news, waiter: Some(waiter), landed: false };
             link.shared.queue.force(Message::Change(Box::new(change)));
@@ -190,7 +245,7 @@ impl OpenCall {
         CloseRow {
             at: Timestamp::now().as_microsecond(),
             duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
-            result: outcome.result.clone().map(StoredResult::Whole),
+            result: outcome.result.clone().map(StoredResult::Whole).map(Kept::Row),
             outcome,
         }
     }

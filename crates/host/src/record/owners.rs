@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::entry::Opened;
+use super::journal;
+use super::replay::replay;
 
 const SUFFIX: &str = ".lock";
 
@@ -81,10 +83,12 @@ impl Drop for Owner {
 pub(super) fn recover(
     connection: &mut Connection,
     owners: &Path,
+    journals: &Path,
     opened: &mut Opened,
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut names = lock_files(owners);
+    names.extend(journal::owners(journals));
     {
         let mut statement =
             transaction.prepare("SELECT DISTINCT owner FROM calls WHERE outcome IS NULL")?;
@@ -96,6 +100,7 @@ pub(super) fn recover(
         names.into_iter().filter(|name| !is_alive(&lock_path(owners, name))).collect();
     let now = Timestamp::now().as_microsecond();
     for name in &dead {
+        replay(&transaction, journals, name)?;
         opened.recovered_unknown += transaction.execute(
             "UPDATE calls SET outcome = 'unknown', reason = 'host_crash', finished_at = ?2,
                  message = 'the host ended before an answer came; the call may have run'
@@ -112,6 +117,10 @@ pub(super) fn recover(
     }
     transaction.commit()?;
     for name in &dead {
+        for file in journal::files_of(journals, name) {
+            // Read again it changes nothing.
+            let _left = std::fs::remove_file(file);
+        }
         let _gone = std::fs::remove_file(lock_path(owners, name));
     }
     Ok(())

@@ -14,7 +14,7 @@ const ROOM: usize = 4096;
 /// How long a new call waits for room.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
 /// How long a message that nobody waits for may lie, so that it shares a commit with the next one.
-const PATIENCE: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// New calls need room; what belongs to a call that is already open never does, because a call has
 /// at most one such message on its way and must not lose its outcome.
@@ -115,6 +115,11 @@ impl Queue {
         drop(inner);
         self.room.add_permits(entries.iter().filter(|entry| entry.has_room).count());
         Taken::Messages(entries.into_iter().map(|entry| entry.message).collect())
+    }
+
+    /// How many messages are inside.
+    pub(super) fn len(&self) -> usize {
+        self.lock().messages.len()
     }
 
     /// Takes no more messages; those inside can still be taken out.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -13,8 +13,12 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use super::call_id::CallId;
 use super::entry::VerdictWord;
 use super::error::LedgerError;
+use super::file::owners_of;
+use super::journal::busy;
+use super::owners::{is_alive, lock_path};
 use super::results::StoredResult;
 use super::schema::connect_to_read;
+use super::startup;
 use crate::outcome::OutcomeKind;
 use crate::proposed::TargetKind;
 
@@ -22,6 +26,8 @@ use crate::proposed::TargetKind;
 #[derive(Debug, Clone)]
 pub struct Reader {
     path: Arc<Path>,
+    /// The process that reads, if it writes as well: it knows what it has brought in.
+    own: Option<Arc<str>>,
 }
 
 /// Which calls to list.
@@ -111,6 +117,9 @@ pub struct Full {
     pub late: Option<Bytes>,
 }
 
+/// As long other processes may take to bring in what they promised.
+const OTHERS: Duration = Duration::from_millis(200);
+
 /// What a list needs, without the large values.
 const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
                          outcome, reason, duration_us, result_bytes, \
@@ -125,7 +134,11 @@ impl Reader {
     /// Reads the ledger at `path`.
     #[must_use]
     pub fn at(path: &Path) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), own: None }
+    }
+
+    pub(super) fn of_process(path: &Path, owner: &str) -> Self {
+        Self { path: path.into(), own: Some(owner.into()) }
     }
 
     /// Calls that match, newest first.
@@ -141,9 +154,10 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read.
     pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
+        let bodies = startup::bodies(&self.path);
         self.query(move |connection| {
             let query = format!("{EVERYTHING} WHERE id = ?1");
-            connection.query_row(&query, [id.get()], full).optional()
+            connection.query_row(&query, [id.get()], |row| full(row, &bodies)).optional()
         })
         .await
     }
@@ -153,10 +167,10 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read.
     pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
-        let reference = reference.to_owned();
+        let (reference, bodies) = (reference.to_owned(), startup::bodies(&self.path));
         self.query(move |connection| {
             let query = format!("{EVERYTHING} {BY_REFERENCE}");
-            connection.query_row(&query, [reference], full).optional()
+            connection.query_row(&query, [reference], |row| full(row, &bodies)).optional()
         })
         .await
     }
@@ -179,11 +193,38 @@ impl Reader {
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
         let path = Arc::clone(&self.path);
-        let answer = tokio::task::spawn_blocking(move || ask(&connect_to_read(&path)?)).await;
+        let own = self.own.clone();
+        let answer = tokio::task::spawn_blocking(move || {
+            wait_for_others(&path, own.as_deref());
+            ask(&connect_to_read(&path)?)
+        })
+        .await;
         match answer {
             Ok(answer) => answer.map_err(|error| LedgerError::from_read(&error)),
             Err(error) => Err(LedgerError::Read(error.to_string())),
         }
+    }
+}
+
+/// Gives other processes the time to bring in what they promised; brings in what dead ones left.
+fn wait_for_others(path: &Path, own: Option<&str>) {
+    let (journals, owners) = (startup::journals(path), owners_of(path));
+    let deadline = Instant::now() + OTHERS;
+    loop {
+        let mut others = busy(&journals);
+        others.retain(|owner| Some(owner.as_str()) != own);
+        if others.is_empty() {
+            return;
+        }
+        if others.iter().any(|owner| !is_alive(&lock_path(&owners, owner))) {
+            // If it cannot be written here, what the database has is all there is to read.
+            _ = startup::bring_in(path);
+            return;
+        }
+        if Instant::now() >= deadline {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -245,14 +286,21 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     })
 }
 
-fn full(row: &Row<'_>) -> rusqlite::Result<Full> {
+fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
+    let elsewhere = |column: &str| body(row, column, bodies);
     Ok(Full {
         summary: summary(row)?,
         owner: row.get("owner")?,
         reference: row.get("reference")?,
         definition_digest: row.get("definition_digest")?,
-        arguments: bytes(row, "arguments")?.unwrap_or_default(),
-        sent_arguments: bytes(row, "sent_arguments")?,
+        arguments: match elsewhere("arguments_at")? {
+            Some(text) => text.unwrap_or_default(),
+            None => bytes(row, "arguments")?.unwrap_or_default(),
+        },
+        sent_arguments: match elsewhere("sent_arguments_at")? {
+            Some(text) => text,
+            None => bytes(row, "sent_arguments")?,
+        },
         intent_at: time(row, "intent_at")?,
         instance: row.get("instance")?,
         attempts: row.get("attempts")?,
@@ -260,9 +308,27 @@ fn full(row: &Row<'_>) -> rusqlite::Result<Full> {
         message: row.get("message")?,
         hint: row.get("hint")?,
         finished_at: time(row, "finished_at")?,
-        result: result(row)?,
+        result: match elsewhere("result_at")? {
+            Some(Some(text)) => Some(StoredResult::Whole(text)),
+            Some(None) => Some(StoredResult::Cut {
+                head: Bytes::new(),
+                tail: Bytes::new(),
+                total: size(row, "result_bytes")?.unwrap_or_default(),
+                file: None,
+            }),
+            None => result(row)?,
+        },
         late: bytes(row, "late")?,
     })
+}
+
+/// A text that is not in its row: none if it is, some nothing if it is gone.
+fn body(row: &Row<'_>, column: &str, bodies: &Path) -> rusqlite::Result<Option<Option<Bytes>>> {
+    let Some(place) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    let place = place.parse().map_err(unreadable)?;
+    super::bodies::read(bodies, &place)
+        .map(Some)
+        .map_err(|error| unreadable(format!("`{column}`: {error}")))
 }
 
 fn result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {

@@ -9,6 +9,9 @@ use super::call_id::CallId;
 use super::ledger::Durability;
 use crate::format::shorten;
 
+/// As much of a result that has a file of its own stands in the row as well.
+const LONGEST_ENDS: usize = 16 << 10;
+
 /// A result as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredResult {
@@ -68,7 +71,7 @@ impl StoredResult {
         id: CallId,
         durability: Durability,
     ) -> Self {
-        let (head, tail) = ends(text, limit);
+        let (head, tail) = ends(text, limit.min(LONGEST_ENDS));
         let file = write_file(text, folder, id, durability).ok();
         Self::Cut { head, tail, total: text.len() as u64, file }
     }

@@ -19,7 +19,7 @@ pub(super) struct Schema {
 
 /// The tables of the ledger; the mark reads `SWBD`.
 pub(super) const LEDGER: Schema =
-    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2, FORMAT_3] };
+    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4] };
 
 // Large values come last, so that reading the short ones does not walk through them.
 const FORMAT_1: &str = "
@@ -81,6 +81,13 @@ const FORMAT_3: &str = "
         message TEXT,
         seen_at INTEGER NOT NULL
     ) STRICT;
+";
+
+// Long texts are in files beside the database: these say where.
+const FORMAT_4: &str = "
+    ALTER TABLE calls ADD COLUMN arguments_at TEXT;
+    ALTER TABLE calls ADD COLUMN sent_arguments_at TEXT;
+    ALTER TABLE calls ADD COLUMN result_at TEXT;
 ";
 
 /// Opens the file for writing, in the mode that lets readers and other processes in.
@@ -185,7 +192,7 @@ mod tests {
             ledger.stop().await;
         }
         let connection = connect_to_read(&path).unwrap();
-        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 3);
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 4);
         let plan: String = connection
             .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
                 row.get("detail")

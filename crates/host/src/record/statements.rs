@@ -4,31 +4,34 @@ use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, named_params};
 
-use super::group::{Change, CloseRow, Details, Group, IntentRow, NewRow, News};
+use super::bodies::Body;
+use super::group::{Change, CloseRow, Details, Group, IntentRow, Kept, NewRow, News, Opening};
 use super::ids::Block;
 use super::results::StoredResult;
 use super::tasks::write_task;
 
 const INSERT: &str = "
-    INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
+    INSERT OR IGNORE INTO calls (id, owner, created_at, face, caller, server, kind, target,
         definition_digest, verdict, verdict_by, intent_at, instance, attempts, fallback,
         outcome, reason, message, hint, finished_at, duration_us,
-        result_bytes, result_head, result_file, arguments, sent_arguments, result, reference)
+        result_bytes, result_head, result_file, arguments, sent_arguments, result, reference,
+        arguments_at, sent_arguments_at, result_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-        ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+        ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)";
 
 const INTENT: &str = "
     UPDATE calls SET definition_digest = :digest, verdict = :verdict, verdict_by = :verdict_by,
         intent_at = coalesce(intent_at, :at), instance = :instance, attempts = :attempts,
         fallback = coalesce(:fallback, fallback),
-        sent_arguments = coalesce(:arguments, sent_arguments)
+        sent_arguments = coalesce(:arguments, sent_arguments),
+        sent_arguments_at = coalesce(:arguments_at, sent_arguments_at)
     WHERE id = :id AND outcome IS NULL";
 
 const CLOSE: &str = "
     UPDATE calls SET definition_digest = :digest, verdict = :verdict, verdict_by = :verdict_by,
         outcome = :outcome, reason = :reason, message = :message, hint = :hint,
         finished_at = :at, duration_us = :duration, result_bytes = :bytes,
-        result_head = :head, result_file = :file, result = :result
+        result_head = :head, result_file = :file, result = :result, result_at = :place
     WHERE id = :id AND outcome IS NULL";
 
 const LATE: &str = "UPDATE calls SET late = coalesce(late, ?2) WHERE id = ?1";
@@ -73,17 +76,21 @@ pub(super) fn give_back(connection: &Connection, rest: Block) -> rusqlite::Resul
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
-fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
-    let NewRow { call, details, intent, close, .. } = row;
+/// Adds the row of a call, unless it is there.
+pub(super) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
+    let NewRow { opening, details, intent, close, .. } = row;
+    let Opening { created_at, call, arguments } = &**opening;
     let (verdict, verdict_by) = verdict(details);
     let leaving = intent.as_ref().map(|row| &row.intent);
     let outcome = close.as_ref().map(|close| &close.outcome);
     let stored = Stored::of(close.as_ref());
     let mut statement = connection.prepare_cached(INSERT)?;
-    let values: [&dyn ToSql; 28] = [
+    let (arguments, nothing) = (Written::of(Some(arguments)), Bytes::new());
+    let sent = Written::of(intent.as_ref().and_then(|row| row.sent.as_ref()));
+    let values: [&dyn ToSql; 31] = [
         &row.id.get(),
         &owner,
-        &row.created_at,
+        created_at,
         &&*call.face,
         &&*call.caller,
         &&*call.server,
@@ -105,15 +112,20 @@ fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Resul
         &stored.bytes,
         &stored.head,
         &stored.file,
-        &JsonText(&call.arguments),
-        &leaving.and_then(|intent| intent.arguments.as_ref()).map(JsonText),
+        // The column wants a text also where that is elsewhere.
+        &arguments.text.unwrap_or(JsonText(&nothing)),
+        &sent.text,
         &stored.blob.as_deref(),
         &call.reference.as_deref(),
+        &arguments.place,
+        &sent.place,
+        &stored.place,
     ];
     statement.execute(values.as_slice()).map(drop)
 }
 
-fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
+/// Puts what is new about a call into its row.
+pub(super) fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
     let id = change.id.get();
     match &change.news {
         News::Intent(details, row) => send_intent(connection, id, details, row),
@@ -131,6 +143,7 @@ fn send_intent(
 ) -> rusqlite::Result<usize> {
     let (verdict, verdict_by) = verdict(details);
     let intent = &row.intent;
+    let sent = Written::of(row.sent.as_ref());
     connection.prepare_cached(INTENT)?.execute(named_params! {
         ":digest": details.digest.as_deref(),
         ":verdict": verdict,
@@ -139,7 +152,8 @@ fn send_intent(
         ":instance": intent.instance.as_deref(),
         ":attempts": intent.attempt,
         ":fallback": intent.fallback.as_deref(),
-        ":arguments": intent.arguments.as_ref().map(JsonText),
+        ":arguments": sent.text,
+        ":arguments_at": sent.place,
         ":id": id,
     })
 }
@@ -167,6 +181,7 @@ fn close(
         ":head": stored.head,
         ":file": stored.file,
         ":result": stored.blob.as_deref(),
+        ":place": stored.place,
         ":id": id,
     })
 }
@@ -185,12 +200,20 @@ struct Stored<'a> {
     head: Option<i64>,
     file: Option<String>,
     blob: Option<std::borrow::Cow<'a, [u8]>>,
+    place: Option<String>,
 }
 
 impl<'a> Stored<'a> {
     fn of(close: Option<&'a CloseRow>) -> Self {
         let Some(result) = close.and_then(|close| close.result.as_ref()) else {
             return Self::default();
+        };
+        let result = match result {
+            Kept::Row(result) => result,
+            Kept::There(place) => {
+                let bytes = i64::try_from(place.length).ok();
+                return Self { bytes, place: Some(place.to_string()), ..Self::default() };
+            }
         };
         let bytes = i64::try_from(result.total()).ok();
         match result {
@@ -202,12 +225,31 @@ impl<'a> Stored<'a> {
                 head: i64::try_from(head.len()).ok(),
                 file: file.as_ref().map(|file| file.to_string_lossy().into_owned()),
                 blob: Some([head.as_ref(), tail.as_ref()].concat().into()),
+                place: None,
             },
         }
     }
 }
 
+/// The columns of a text.
+#[derive(Default)]
+struct Written<'a> {
+    text: Option<JsonText<'a>>,
+    place: Option<String>,
+}
+
+impl<'a> Written<'a> {
+    fn of(body: Option<&'a Body>) -> Self {
+        match body {
+            None => Self::default(),
+            Some(Body::Here(text)) => Self { text: Some(JsonText(text)), place: None },
+            Some(Body::There(place)) => Self { text: None, place: Some(place.to_string()) },
+        }
+    }
+}
+
 /// JSON bytes kept as text, so that other tools can read the column.
+#[derive(Clone, Copy)]
 pub(super) struct JsonText<'a>(pub(super) &'a Bytes);
 
 impl ToSql for JsonText<'_> {

@@ -93,7 +93,7 @@ impl Ledger {
     /// # Errors
     /// If the file cannot be read.
     pub async fn tasks(&self, which: WhichTasks) -> Result<Vec<StoredTask>, LedgerError> {
-        match self.reader() {
+        match self.reader().await? {
             Some(reader) => reader.tasks(which).await,
             None => Ok(Vec::new()),
         }
@@ -104,7 +104,7 @@ impl Ledger {
     /// # Errors
     /// If the file cannot be read.
     pub async fn task_of(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
-        match self.reader() {
+        match self.reader().await? {
             Some(reader) => reader.task_of(call).await,
             None => Ok(None),
         }

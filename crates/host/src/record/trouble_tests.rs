@@ -14,6 +14,11 @@ fn ok() -> Outcome {
     Outcome::ok(Bytes::from_static(b"{}"))
 }
 
+/// Without a journal every call meets the trouble of the database itself.
+fn waiting_for_the_database() -> LedgerOptions {
+    LedgerOptions { durability: Durability::Power, ..LedgerOptions::default() }
+}
+
 async fn until_available(ledger: &Ledger) {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
     while ledger.check().is_err() {
@@ -52,7 +57,7 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
         .unwrap();
     let pages: u32 = outside.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
 
-    let options = LedgerOptions { max_pages: Some(pages + 4), ..LedgerOptions::default() };
+    let options = LedgerOptions { max_pages: Some(pages + 4), ..waiting_for_the_database() };
     let ledger = Ledger::open_with(&path, &options).unwrap();
     let sent = ledger.open_call(call_to("files", "sent")).await.unwrap();
     sent.intent(first_attempt()).await.unwrap();
@@ -90,7 +95,7 @@ async fn a_file_locked_by_another_program_refuses_within_the_busy_wait() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
     let options =
-        LedgerOptions { busy_wait: Duration::from_millis(100), ..LedgerOptions::default() };
+        LedgerOptions { busy_wait: Duration::from_millis(100), ..waiting_for_the_database() };
     let ledger = Ledger::open_with(&path, &options).unwrap();
     let outside = Connection::open(&path).unwrap();
     let on_disk = ledger.open_call(call_to("files", "on disk")).await.unwrap();
@@ -117,10 +122,63 @@ async fn a_file_locked_by_another_program_refuses_within_the_busy_wait() {
 }
 
 #[tokio::test]
+async fn what_the_journal_has_outlives_a_locked_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    let options =
+        LedgerOptions { busy_wait: Duration::from_millis(50), ..LedgerOptions::default() };
+    let ledger = Ledger::open_with(&path, &options).unwrap();
+    let outside = Connection::open(&path).unwrap();
+    let sent = ledger.open_call(call_to("files", "sent")).await.unwrap();
+    until_shown(&ledger, sent.id()).await;
+    outside.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let whole = ledger.open_call(call_to("files", "whole")).await.unwrap();
+    whole.intent(first_attempt()).await.unwrap();
+    assert!(whole.close(ok()).await.recorded);
+    sent.intent(first_attempt()).await.unwrap();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
+    while ledger.check().is_ok() {
+        assert!(tokio::time::Instant::now() < deadline, "the trouble was not noticed");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(ledger.open_call(call_to("files", "refused")).await.is_err());
+
+    outside.execute_batch("COMMIT").unwrap();
+    until_available(&ledger).await;
+    let id = sent.id();
+    assert!(ledger.show(id).await.unwrap().unwrap().intent_at.is_some(), "it was sent");
+    drop(sent);
+    ledger.stop().await;
+    assert_eq!(
+        outcomes(&path).await,
+        [
+            ("sent".to_owned(), Some(OutcomeKind::Unknown)),
+            ("whole".to_owned(), Some(OutcomeKind::Ok)),
+        ]
+    );
+    let left = std::fs::read_dir(folder.path().join("journal")).unwrap().count();
+    assert_eq!(left, 0, "the database has it all");
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_written_leaves_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    // A file where the folder should be.
+    std::fs::write(folder.path().join("journal"), "").unwrap();
+    let ledger = Ledger::open(&path, Durability::Process).unwrap();
+    let open = ledger.open_call(call_to("files", "t")).await.unwrap();
+    open.intent(first_attempt()).await.unwrap();
+    assert!(open.close(ok()).await.recorded);
+    assert_eq!(outcomes(&path).await, [("t".to_owned(), Some(OutcomeKind::Ok))]);
+}
+
+#[tokio::test]
 async fn an_outcome_is_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    let ledger = Ledger::open(&path, Durability::Process).unwrap();
+    let ledger = Ledger::open(&path, Durability::Power).unwrap();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
     open.intent(first_attempt()).await.unwrap();
     let outside = Connection::open(&path).unwrap();
@@ -241,7 +299,7 @@ async fn what_cannot_be_opened_says_why_and_what_to_do() {
     Ledger::open(&newer, Durability::Process).unwrap().stop().await;
     Connection::open(&newer).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Ledger::open(&newer, Durability::Process).unwrap_err();
-    assert!(matches!(error, LedgerError::TooNew { found: 99, known: 3, .. }), "{error}");
+    assert!(matches!(error, LedgerError::TooNew { found: 99, known: 4, .. }), "{error}");
 }
 
 #[cfg(unix)]

@@ -10,13 +10,14 @@ use super::error::LedgerError;
 use super::file::{is_damage, suspect};
 use super::group::Group;
 use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
+use super::journal::Journal;
 use super::owners::Owner;
 use super::queue::{Queue, Taken};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
 
 /// How many messages go into one transaction.
-const LARGEST_GROUP: usize = 512;
+const LARGEST_GROUP: usize = 4096;
 /// How often the file is tried again while it cannot be written.
 const PROBE_EVERY: Duration = Duration::from_millis(250);
 
@@ -31,6 +32,8 @@ pub(super) struct Writer {
     backlog: Group,
     trouble: Option<Trouble>,
     block_size: i64,
+    /// A full file of the journal, and how many messages still have to be written for it.
+    retired: Option<(PathBuf, usize)>,
 }
 
 /// What the thread shares with those who send it messages.
@@ -39,6 +42,8 @@ pub(super) struct Shared {
     pub(super) queue: Queue,
     pub(super) status: Status,
     pub(super) ids: Ids,
+    /// None where every promise has to survive a loss of power: then calls wait for the database.
+    pub(super) journal: Option<Journal>,
 }
 
 #[derive(Debug, Clone)]
@@ -63,6 +68,7 @@ impl Writer {
             backlog: Group::default(),
             trouble: None,
             block_size: FIRST_BLOCK,
+            retired: None,
         }
     }
 
@@ -77,6 +83,9 @@ impl Writer {
                 .map(|at| at.saturating_duration_since(Instant::now()));
             match self.shared.queue.take(LARGEST_GROUP, wait) {
                 Taken::Messages(messages) => {
+                    if let Some((_, left)) = &mut self.retired {
+                        *left = left.saturating_sub(messages.len());
+                    }
                     let mut group = Group::default();
                     for message in messages {
                         group.add(message);
@@ -101,12 +110,32 @@ impl Writer {
                 if let Some(block) = block {
                     self.shared.ids.replace(block);
                 }
+                self.tidy_journal();
                 group.succeed();
             }
             Err(error) => {
                 let error = self.break_down(&error);
                 self.backlog.absorb(group.fail(&error));
             }
+        }
+    }
+
+    /// Throws away what the database has by now.
+    fn tidy_journal(&mut self) {
+        let Some(journal) = &self.shared.journal else { return };
+        if !self.backlog.is_empty() {
+            return;
+        }
+        let queue = &self.shared.queue;
+        journal.settle(|| queue.len() == 0);
+        match &self.retired {
+            Some((path, 0)) => {
+                // What stays behind is read again, which changes nothing.
+                let _left = std::fs::remove_file(path);
+                self.retired = None;
+            }
+            Some(_) => {}
+            None => self.retired = journal.turn(|| queue.len()),
         }
     }
 
@@ -170,8 +199,16 @@ impl Writer {
     fn finish(mut self) {
         if !self.backlog.is_empty() {
             let mut backlog = std::mem::take(&mut self.backlog);
-            // What cannot be written even now is closed as a crash by the next process.
-            let _lost = self.write(&mut backlog);
+            // What cannot be written even now is brought in by the next process.
+            if self.write(&mut backlog).is_err() {
+                return;
+            }
+        }
+        if let Some((path, _)) = self.retired.take() {
+            let _left = std::fs::remove_file(path);
+        }
+        if let Some(journal) = &self.shared.journal {
+            journal.end();
         }
         // Unused numbers are only a gap.
         let _gap = give_back(&self.connection, self.shared.ids.rest());

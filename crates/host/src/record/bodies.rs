@@ -1,0 +1,170 @@
+//! Long arguments and results: appended to files beside the ledger, which keeps where they are.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use super::file::{create_folder, private};
+
+/// Texts up to this length are kept in the row itself.
+const SHORT: usize = 4 << 10;
+/// A file that is longer than this is followed by the next.
+const FULL: u64 = 256 << 20;
+
+/// A text of a call, or where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Body {
+    Here(Bytes),
+    There(Place),
+}
+
+/// A part of a file of texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    file: Arc<str>,
+    offset: u64,
+    pub(super) length: u64,
+}
+
+/// The files of texts of one ledger; several processes append to the same.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    folder: PathBuf,
+    current: Mutex<Option<Current>>,
+}
+
+#[derive(Debug)]
+struct Current {
+    name: Arc<str>,
+    number: u32,
+    file: File,
+}
+
+impl Bodies {
+    pub(super) const fn new(folder: PathBuf) -> Self {
+        Self { folder, current: Mutex::new(None) }
+    }
+
+    /// Takes a long text out of the way of the database.
+    pub(super) fn keep(&self, text: &Bytes) -> io::Result<Body> {
+        if text.len() <= SHORT {
+            return Ok(Body::Here(text.clone()));
+        }
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let segment = match current.take() {
+            Some(segment) => segment,
+            None => newest(&self.folder)?,
+        };
+        let Current { name, number, mut file } = segment;
+        file.write_all(text)?;
+        // Where the text ended tells where it began, whoever else appends to the file.
+        let end = file.stream_position()?;
+        let length = text.len() as u64;
+        let place = Place { file: Arc::clone(&name), offset: end.saturating_sub(length), length };
+        let next = number.saturating_add(1);
+        *current = match end > FULL {
+            true => Some(open(&self.folder, next)?),
+            false => Some(Current { name, number, file }),
+        };
+        drop(current);
+        Ok(Body::There(place))
+    }
+}
+
+/// The text at a place; none if not all of it is there.
+pub(super) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
+    // The name comes from the database: it must not lead anywhere else.
+    if place.file.contains(['/', '\\']) || place.length > FULL {
+        return Ok(None);
+    }
+    let mut file = match File::open(folder.join(&*place.file)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    file.seek(SeekFrom::Start(place.offset))?;
+    let mut text = vec![0; usize::try_from(place.length).unwrap_or(0)];
+    match file.read_exact(&mut text) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Some(text.into())),
+    }
+}
+
+/// The last file there is, or the first.
+fn newest(folder: &Path) -> io::Result<Current> {
+    create_folder(folder)?;
+    let names = std::fs::read_dir(folder)?.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_prefix("bodies-")?.parse::<u32>().ok()
+    });
+    open(folder, names.max().unwrap_or(1))
+}
+
+fn open(folder: &Path, number: u32) -> io::Result<Current> {
+    let name = format!("bodies-{number:06}");
+    let mut options = OpenOptions::new();
+    let file = private(options.append(true).create(true)).open(folder.join(&name))?;
+    Ok(Current { name: name.into(), number, file })
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.offset, self.length)
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let place = || {
+            let mut parts = text.split(':');
+            let file = parts.next()?.into();
+            let [offset, length] = [parts.next()?.parse().ok()?, parts.next()?.parse().ok()?];
+            parts.next().is_none().then_some(Self { file, offset, length })
+        };
+        place().ok_or_else(|| format!("`{text}` is not a place"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_of_two_processes_are_found_again_and_short_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("bodies");
+        let writers = [Bodies::new(folder.clone()), Bodies::new(folder.clone())];
+        let mut kept = Vec::new();
+        for round in 0..20_u8 {
+            for writer in &writers {
+                let text = Bytes::from(vec![round; 5_000 + usize::from(round)]);
+                kept.push((writer.keep(&text).unwrap(), text));
+            }
+        }
+        for (body, text) in kept {
+            let Body::There(place) = body else { panic!("a long text stayed") };
+            let place = place.to_string().parse().unwrap();
+            assert_eq!(read(&folder, &place).unwrap(), Some(text));
+        }
+        let short = Bytes::from_static(b"{}");
+        assert_eq!(writers[0].keep(&short).unwrap(), Body::Here(short));
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_gives_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned());
+        bodies.keep(&Bytes::from(vec![b'x'; 5_000])).unwrap();
+        for place in ["bodies-000001:4000:2000", "bodies-000009:0:1", "../bodies-000001:0:1"] {
+            assert_eq!(read(folder.path(), &place.parse().unwrap()).unwrap(), None, "{place}");
+        }
+        assert!("bodies-000001:x:1".parse::<Place>().is_err());
+    }
+}
