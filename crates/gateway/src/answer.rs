@@ -16,6 +16,9 @@ const LIST_MS: u64 = 10_000;
 /// Nothing is kept for longer than a day, whatever a server says.
 const LONGEST_MS: u64 = 24 * 60 * 60 * 1_000;
 
+/// What a result of the modern era says that is no other kind.
+const COMPLETE: &str = r#""resultType":"complete""#;
+
 /// Whether a result may be kept, and by whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cache {
@@ -29,23 +32,71 @@ pub(crate) enum Cache {
     Fresh,
 }
 
-/// A result as its text, for a client of `era`; what it says of itself already stays, within reason.
-pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
-    if era == Era::Legacy {
-        return result.to_owned();
+/// A result on its way to a client: not copied before it is written.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// Members that come before those of the result.
+    front: Cow<'static, str>,
+    result: Json,
+}
+
+impl From<String> for Reply {
+    fn from(result: String) -> Self {
+        Self { front: "".into(), result: Json::trusted(result) }
     }
-    let said = Said::of(result);
+}
+
+impl Reply {
+    /// The text of the result.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let result = self.result.as_str();
+        if self.front.is_empty() {
+            return result.into();
+        }
+        with_front(&self.front, result).map_or(Cow::Borrowed(result), Cow::Owned)
+    }
+
+    /// The whole answer to a request.
+    pub(crate) fn answer(&self, id: &Json) -> String {
+        let (id, result, front) = (id.as_str(), self.result.as_str(), &*self.front);
+        let members = result.trim_start().strip_prefix('{').filter(|_| !front.is_empty());
+        let mut out = String::with_capacity(result.len() + front.len() + id.len() + 40);
+        for part in [r#"{"jsonrpc":"2.0","id":"#, id, r#","result":"#] {
+            out.push_str(part);
+        }
+        match members {
+            None => out.push_str(result),
+            Some(members) => {
+                let comma = if members.trim_start().starts_with('}') { "" } else { "," };
+                for part in ["{", front, comma, members] {
+                    out.push_str(part);
+                }
+            }
+        }
+        out.push('}');
+        out
+    }
+}
+
+/// A result for a client of `era`; what it says of itself already stays, within reason.
+pub(crate) fn dressed(result: Json, era: Era, cache: Cache) -> Reply {
+    if era == Era::Legacy {
+        return Reply { front: "".into(), result };
+    }
+    let said = Said::of(result.as_str(), cache);
     let result = match said.ttl {
         Some(Ttl::Odd(instead)) if cache != Cache::Silent => {
-            with_value(result, "ttlMs", &instead.to_string())
-                .map_or(Cow::Borrowed(result), Cow::Owned)
+            with_value(result.as_str(), "ttlMs", &instead.to_string()).map_or(result, Json::trusted)
         }
-        Some(Ttl::Odd(_) | Ttl::Sound) | None => Cow::Borrowed(result),
+        Some(Ttl::Odd(_) | Ttl::Sound) | None => result,
     };
-    let result = &*result;
+    if cache == Cache::Silent {
+        let front = if said.result_type { "" } else { COMPLETE };
+        return Reply { front: front.into(), result };
+    }
     let mut members = Vec::new();
     if !said.result_type {
-        members.push(r#""resultType":"complete""#.to_owned());
+        members.push(COMPLETE.to_owned());
     }
     if let Some((milliseconds, scope)) = match cache {
         Cache::Silent => None,
@@ -60,10 +111,7 @@ pub(crate) fn dressed(result: &str, era: Era, cache: Cache) -> String {
             members.push(format!(r#""cacheScope":"{scope}""#));
         }
     }
-    if members.is_empty() {
-        return result.to_owned();
-    }
-    with_front(&members.join(","), result).unwrap_or_else(|| result.to_owned())
+    Reply { front: members.join(",").into(), result }
 }
 
 /// What a result says of itself.
@@ -95,7 +143,7 @@ impl Ttl {
 
 impl Said {
     /// A look at the bytes saves decoding results that say nothing, which are most.
-    fn of(result: &str) -> Self {
+    fn of(result: &str, cache: Cache) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Shape<'a> {
@@ -108,7 +156,8 @@ impl Said {
         }
         let bytes = result.as_bytes();
         let mentions = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
-        if !mentions("resultType") && !mentions("ttlMs") && !mentions("cacheScope") {
+        let is_kept = cache != Cache::Silent;
+        if !mentions("resultType") && !(is_kept && (mentions("ttlMs") || mentions("cacheScope"))) {
             return Self::default();
         }
         serde_json::from_str::<Shape<'_>>(result).map_or_else(
@@ -123,17 +172,18 @@ impl Said {
 }
 
 /// What a client gets for a call that ended.
-pub(crate) fn of_outcome(outcome: Outcome, target: &Target, era: Era) -> Result<String, RpcError> {
+pub(crate) fn of_outcome(outcome: Outcome, target: &Target, era: Era) -> Result<Reply, RpcError> {
     if let Some(error) = outcome.error {
         return Err(of_server(*error, target, era));
     }
     let cache = if target.kind == TargetKind::Resource { Cache::Fresh } else { Cache::Silent };
     match (outcome.kind, &outcome.result) {
         (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
-            let text = std::str::from_utf8(result).unwrap_or("{}");
-            Ok(dressed(text, era, cache))
+            Ok(dressed(Json::known(result.clone()), era, cache))
         }
-        _ if target.kind == TargetKind::Tool => Ok(dressed(&failure(&outcome), era, cache)),
+        _ if target.kind == TargetKind::Tool => {
+            Ok(dressed(Json::trusted(failure(&outcome)), era, cache))
+        }
         _ => Err(no_result(&outcome, era)),
     }
 }
@@ -183,7 +233,7 @@ fn no_result(outcome: &Outcome, era: Era) -> RpcError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cache, dressed};
+    use super::{Cache, Json, dressed};
     use switchboard_wire::Era;
 
     #[test]
@@ -210,7 +260,10 @@ mod tests {
                 r#"{"resultType":"complete","cacheScope":"private","ttlMs":7,"x":2}"#,
             ),
         ] {
-            assert_eq!(dressed(result, era, cache), expected);
+            let reply = dressed(Json::trusted(result.to_owned()), era, cache);
+            assert_eq!(reply.text(), expected);
+            let whole = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{expected}}}"#);
+            assert_eq!(reply.answer(&Json::trusted("7".to_owned())), whole);
         }
     }
 
@@ -230,7 +283,8 @@ mod tests {
                     r#"{{"resultType":"complete","cacheScope":"public","ttlMs":{ttl},"x":1e400}}"#
                 )
             };
-            assert_eq!(dressed(&result(said), Era::Modern, Cache::Fresh), result(expected));
+            let reply = dressed(Json::trusted(result(said)), Era::Modern, Cache::Fresh);
+            assert_eq!(reply.text(), result(expected));
         }
     }
 }

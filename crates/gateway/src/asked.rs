@@ -1,7 +1,6 @@
 //! One request of a client, with what its parameters say.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,67 +18,105 @@ pub(crate) struct Asked {
     pub(crate) id: Json,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
+    /// What they say, once they were read.
+    pub(crate) read: OnceLock<Result<Params, RpcError>>,
     /// Gives the request up.
     pub(crate) cancel: CancellationToken,
 }
 
-/// The parameters that we look at. One of another type is an error, not an absence.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Params<'a> {
-    #[serde(borrow)]
-    pub(crate) name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) uri: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(crate) cursor: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) level: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) input_responses: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(crate) request_state: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) notifications: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    pub(crate) meta: Option<Meta<'a>>,
+/// The parameters that we look at, shared with the message that they came in.
+#[derive(Clone, Default)]
+pub(crate) struct Params {
+    pub(crate) name: Option<String>,
+    pub(crate) uri: Option<String>,
+    pub(crate) arguments: Option<Json>,
+    pub(crate) cursor: Option<String>,
+    pub(crate) level: Option<String>,
+    pub(crate) input_responses: Option<Json>,
+    pub(crate) request_state: Option<String>,
+    pub(crate) notifications: Option<Json>,
+    pub(crate) meta: Option<Meta>,
 }
 
 /// What a request says about itself.
+#[derive(Clone, Default)]
+pub(crate) struct Meta {
+    pub(crate) progress_token: Option<Json>,
+    pub(crate) protocol_version: Option<String>,
+    pub(crate) client_capabilities: Option<Json>,
+    pub(crate) client_info: Option<Json>,
+    pub(crate) log_level: Option<String>,
+}
+
+/// The parameters as they are written. One of another type is an error, not an absence.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Written<'a> {
+    name: Option<String>,
+    uri: Option<String>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    cursor: Option<String>,
+    level: Option<String>,
+    #[serde(borrow)]
+    input_responses: Option<&'a RawValue>,
+    request_state: Option<String>,
+    #[serde(borrow)]
+    notifications: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<WrittenMeta<'a>>,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Meta<'a> {
+struct WrittenMeta<'a> {
     #[serde(borrow, rename = "progressToken")]
-    pub(crate) progress_token: Option<&'a RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    pub(crate) protocol_version: Option<Cow<'a, str>>,
+    progress_token: Option<&'a RawValue>,
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    protocol_version: Option<String>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    pub(crate) client_capabilities: Option<&'a RawValue>,
+    client_capabilities: Option<&'a RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    pub(crate) client_info: Option<&'a RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
-    pub(crate) log_level: Option<Cow<'a, str>>,
+    client_info: Option<&'a RawValue>,
+    #[serde(rename = "io.modelcontextprotocol/logLevel")]
+    log_level: Option<String>,
 }
 
 impl Asked {
-    /// Reads the parameters.
-    pub(crate) fn params(&self) -> Result<Params<'_>, RpcError> {
-        read(self.params.as_ref())
+    /// The parameters, read once however often they are asked for: they may be long.
+    pub(crate) fn params(&self) -> Result<&Params, RpcError> {
+        self.read.get_or_init(|| read(self.params.as_ref())).as_ref().map_err(Clone::clone)
     }
 }
 
 /// Reads parameters.
-pub(crate) fn read(params: Option<&Json>) -> Result<Params<'_>, RpcError> {
+pub(crate) fn read(params: Option<&Json>) -> Result<Params, RpcError> {
     let Some(params) = params else { return Ok(Params::default()) };
-    params.read().map_err(|error| {
+    let written: Written<'_> = params.read().map_err(|error| {
         RpcError::new(RpcError::INVALID_PARAMS, format!("the parameters cannot be read: {error}"))
+    })?;
+    let part = |raw: Option<&RawValue>| raw.map(|raw| params.part(raw));
+    Ok(Params {
+        name: written.name,
+        uri: written.uri,
+        arguments: part(written.arguments),
+        cursor: written.cursor,
+        level: written.level,
+        input_responses: part(written.input_responses),
+        request_state: written.request_state,
+        notifications: part(written.notifications),
+        meta: written.meta.map(|meta| Meta {
+            progress_token: part(meta.progress_token),
+            protocol_version: meta.protocol_version,
+            client_capabilities: part(meta.client_capabilities),
+            client_info: part(meta.client_info),
+            log_level: meta.log_level,
+        }),
     })
 }
 
 /// The client that a modern request describes.
-pub(crate) fn modern_client(meta: &Meta<'_>, access: &Access) -> Result<Client, RpcError> {
+pub(crate) fn modern_client(meta: &Meta, access: &Access) -> Result<Client, RpcError> {
     let version = meta
         .protocol_version
         .as_deref()
@@ -97,18 +134,24 @@ pub(crate) fn modern_client(meta: &Meta<'_>, access: &Access) -> Result<Client, 
     }
     let capabilities = meta
         .client_capabilities
+        .as_ref()
         .ok_or_else(|| missing("_meta.io.modelcontextprotocol/clientCapabilities"))?;
-    let abilities = Abilities::read(Some(capabilities));
-    Ok(Client::new(access, name_in(meta.client_info), Revision::NEWEST, abilities))
+    let abilities = Abilities::read(Some(capabilities.as_str()));
+    Ok(Client::new(
+        access,
+        name_in(meta.client_info.as_ref().map(Json::as_str)),
+        Revision::NEWEST,
+        abilities,
+    ))
 }
 
 /// The name in a `clientInfo`.
-pub(crate) fn name_in(info: Option<&RawValue>) -> Option<String> {
+pub(crate) fn name_in(info: Option<&str>) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
         name: Option<String>,
     }
-    info.and_then(|raw| serde_json::from_str::<Named>(raw.get()).ok()?.name)
+    info.and_then(|info| serde_json::from_str::<Named>(info).ok()?.name)
 }
 
 /// What is missing from a request.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use serde_json::value::RawValue;
+use switchboard_host::call::no_arguments;
 use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::answer::of_outcome;
+use crate::answer::{Reply, of_outcome};
 use crate::asked::{Asked, Params, missing};
 use crate::client::is_serious;
 use crate::gateway::Gateway;
@@ -41,8 +41,8 @@ enum Happening {
 
 impl Gateway {
     /// Runs what a client asks for, or goes on with it.
-    pub(crate) async fn call(&self, asked: &Asked, kind: TargetKind) -> Result<String, RpcError> {
-        self.call_with(asked, kind, &asked.params()?).await
+    pub(crate) async fn call(&self, asked: &Asked, kind: TargetKind) -> Result<Reply, RpcError> {
+        self.call_with(asked, kind, asked.params()?).await
     }
 
     /// The same where the parameters have been read: long arguments are not walked through again.
@@ -50,8 +50,8 @@ impl Gateway {
         &self,
         asked: &Asked,
         kind: TargetKind,
-        params: &Params<'_>,
-    ) -> Result<String, RpcError> {
+        params: &Params,
+    ) -> Result<Reply, RpcError> {
         let running = match &params.request_state {
             Some(word) if asked.client.era() == Era::Modern => {
                 match self.resumed(asked, word, params)? {
@@ -61,7 +61,7 @@ impl Gateway {
             }
             _ => self.started(asked, kind, params)?,
         };
-        let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+        let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
         self.follow(asked, running, token).await
     }
 
@@ -70,18 +70,16 @@ impl Gateway {
         &self,
         asked: &Asked,
         kind: TargetKind,
-        params: &Params<'_>,
+        params: &Params,
     ) -> Result<Running, RpcError> {
         let listing = self.listing(&asked.client.view);
         let target = find(&listing, kind, params, asked.client.era())?;
         if let (TargetKind::Tool, Some(name)) = (kind, params.name.as_deref()) {
             self.count(name);
         }
-        let arguments = match params.arguments {
-            Some(raw) if raw.get() != "null" => {
-                asked.params.as_ref().map_or_else(|| Json::from(raw), |whole| whole.part(raw))
-            }
-            _ => Json::trusted("{}".to_owned()),
+        let arguments = match &params.arguments {
+            Some(arguments) if *arguments != Json::NULL => arguments.clone(),
+            _ => no_arguments(),
         };
         Ok(self.run(asked, &listing, ProposedCall { target, arguments }, params))
     }
@@ -92,7 +90,7 @@ impl Gateway {
         asked: &Asked,
         listing: &Listing,
         proposed: ProposedCall,
-        params: &Params<'_>,
+        params: &Params,
     ) -> Running {
         let wants_progress = params.meta.as_ref().is_some_and(|meta| meta.progress_token.is_some());
         let (reports, progress) = match wants_progress {
@@ -127,8 +125,8 @@ impl Gateway {
         &self,
         asked: &Asked,
         mut running: Running,
-        token: Option<&RawValue>,
-    ) -> Result<String, RpcError> {
+        token: Option<&Json>,
+    ) -> Result<Reply, RpcError> {
         let mut asks = Vec::new();
         loop {
             let happening = match asks.is_empty() {
@@ -187,8 +185,8 @@ impl Gateway {
         asked: &Asked,
         running: Running,
         asks: Vec<(String, Ask)>,
-    ) -> Result<String, RpcError> {
-        let about = about(asked, &asked.params()?);
+    ) -> Result<Reply, RpcError> {
+        let about = about(asked, asked.params()?);
         let mut requests = String::new();
         for (key, ask) in &asks {
             let comma = if requests.is_empty() { "" } else { "," };
@@ -201,9 +199,9 @@ impl Gateway {
         let word = word.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "too many calls wait for their clients")
         })?;
-        Ok(format!(
+        Ok(Reply::from(format!(
             r#"{{"resultType":"input_required","inputRequests":{{{requests}}},"requestState":"{word}"}}"#
-        ))
+        )))
     }
 
     /// Takes up a call whose client came back; or asks again for what it left out.
@@ -211,8 +209,8 @@ impl Gateway {
         &self,
         asked: &Asked,
         word: &str,
-        params: &Params<'_>,
-    ) -> Result<Result<Running, String>, RpcError> {
+        params: &Params,
+    ) -> Result<Result<Running, Reply>, RpcError> {
         let about = about(asked, params);
         let waiting =
             self.parked().take(word, &asked.client.identity, &about).ok_or_else(|| {
@@ -220,7 +218,7 @@ impl Gateway {
                     "the `requestState` is not one of ours, or no longer: call again without it";
                 RpcError::new(RpcError::INVALID_PARAMS, why)
             })?;
-        let given = params.input_responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let given = params.input_responses.as_ref().and_then(|given| given.read().ok());
         let Members(given) = given.unwrap_or(Members(Vec::new()));
         let (running, asks) = (waiting.running, waiting.asks);
         let of = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
@@ -263,8 +261,9 @@ async fn next_notice(from: Option<&mut broadcast::Receiver<Notice>>) -> Option<N
 /// Tells a client what the server of its call says, if it wants to hear that.
 async fn tell(asked: &Asked, server: &str, notice: Notice) {
     let Notice::Said { server: from, level, params } = notice else { return };
-    let least = asked.params().ok().and_then(|params| params.meta?.log_level);
-    let wanted = match (asked.client.era(), &least) {
+    let meta = asked.params().ok().and_then(|params| params.meta.as_ref());
+    let least = meta.and_then(|meta| meta.log_level.as_deref());
+    let wanted = match (asked.client.era(), least) {
         (Era::Modern, Some(least)) => is_serious(&level, least),
         (Era::Modern, None) => false,
         (Era::Legacy, _) => asked.client.wants(&level),
@@ -275,9 +274,9 @@ async fn tell(asked: &Asked, server: &str, notice: Notice) {
 }
 
 /// Answers that came with the call itself, before anybody asked.
-fn given(params: &Params<'_>) -> Vec<(String, Json)> {
-    let raw = params.input_responses.filter(|_| params.request_state.is_none());
-    let members = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+fn given(params: &Params) -> Vec<(String, Json)> {
+    let given = params.input_responses.as_ref().filter(|_| params.request_state.is_none());
+    let members = given.and_then(|given| given.read().ok());
     let Members(members) = members.unwrap_or(Members(Vec::new()));
     members.into_iter().map(|(name, raw)| (name.into_owned(), Json::from(raw))).collect()
 }
@@ -324,7 +323,7 @@ async fn put(asked: &Asked, ask: Ask) {
 fn find(
     listing: &Listing,
     kind: TargetKind,
-    params: &Params<'_>,
+    params: &Params,
     era: Era,
 ) -> Result<Target, RpcError> {
     let unknown = |what: &str, name: &str| {
@@ -352,16 +351,16 @@ fn find(
 }
 
 /// What a request is about, so that nobody comes back with another one.
-fn about(asked: &Asked, params: &Params<'_>) -> String {
+fn about(asked: &Asked, params: &Params) -> String {
     let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
-    let arguments = params.arguments.map_or("", RawValue::get);
-    switchboard_host::digest::of([asked.method.as_bytes(), name.as_bytes(), arguments.as_bytes()])
+    let arguments = params.arguments.as_ref().map_or(b"".as_slice(), |given| given.bytes());
+    switchboard_host::digest::of([asked.method.as_bytes(), name.as_bytes(), arguments])
 }
 
 /// A report of progress under the client's own token.
-fn with_token(report: &Json, token: &RawValue) -> Option<String> {
+fn with_token(report: &Json, token: &Json) -> Option<String> {
     let Members(members) = report.read().ok()?;
-    let mut out = format!(r#"{{"progressToken":{}"#, token.get());
+    let mut out = format!(r#"{{"progressToken":{}"#, token.as_str());
     for (name, value) in members.iter().filter(|(name, _)| name != "progressToken") {
         out.push(',');
         push_text(&mut out, name);

@@ -70,9 +70,10 @@ struct Declared<'a> {
 
 impl Abilities {
     /// Reads the capabilities that a client declares.
-    pub(crate) fn read(capabilities: Option<&RawValue>) -> Self {
-        let declared: Declared<'_> =
-            capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    pub(crate) fn read(capabilities: Option<&str>) -> Self {
+        let declared: Declared<'_> = capabilities
+            .and_then(|declared| serde_json::from_str(declared).ok())
+            .unwrap_or_default();
         let has = |raw: Option<&RawValue>, name: &str| {
             let members = raw.and_then(|raw| {
                 serde_json::from_str::<std::collections::HashMap<String, &RawValue>>(raw.get()).ok()

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_host::Target;
 use switchboard_host::connect::{Completing, Completion, CompletionOf, NoCompletion};
-use switchboard_wire::{RequestError, RpcError};
+use switchboard_wire::{Json, RequestError, RpcError};
 
-use crate::answer::{Cache, dressed};
+use crate::answer::{Cache, Reply, dressed};
 use crate::asked::{Asked, missing};
 use crate::gateway::Gateway;
 
@@ -42,7 +42,7 @@ struct Context {
 
 impl Gateway {
     /// Asks the server behind a prompt or template.
-    pub(crate) async fn complete(&self, asked: &Asked) -> Result<String, RpcError> {
+    pub(crate) async fn complete(&self, asked: &Asked) -> Result<Reply, RpcError> {
         let params = asked.params.as_ref().ok_or_else(|| missing("ref"))?;
         let wanted: Wanted = params.read().map_err(|error| {
             let why = format!("the parameters cannot be read: {error}");
@@ -86,6 +86,6 @@ impl Gateway {
             members.insert("total".to_owned(), total.into());
         }
         let result = json!({"completion": body}).to_string();
-        Ok(dressed(&result, asked.client.era(), Cache::Silent))
+        Ok(dressed(Json::trusted(result), asked.client.era(), Cache::Silent))
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use switchboard_host::TargetKind;
-use switchboard_wire::{Era, Revision, RpcError};
+use switchboard_wire::{Era, Json, Revision, RpcError};
 
-use crate::answer::{Cache, dressed};
+use crate::answer::{Cache, Reply, dressed};
 use crate::asked::Asked;
 use crate::gateway::Gateway;
 use crate::listing::Kind;
@@ -15,7 +15,7 @@ const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscr
 
 impl Gateway {
     /// Answers a request with the text of its result.
-    pub(crate) async fn answer(&self, asked: &Asked) -> Result<String, RpcError> {
+    pub(crate) async fn answer(&self, asked: &Asked) -> Result<Reply, RpcError> {
         let era = asked.client.era();
         self.ready().await;
         match (asked.method.as_str(), era) {
@@ -25,20 +25,20 @@ impl Gateway {
             ("prompts/list", _) => self.list(asked, Kind::Prompts),
             ("tools/call", _) => {
                 let params = asked.params()?;
-                match self.own_tool(asked, &params) {
+                match self.own_tool(asked, params) {
                     Some(own) => self.call_own(asked, own).await,
-                    None => self.call_with(asked, TargetKind::Tool, &params).await,
+                    None => self.call_with(asked, TargetKind::Tool, params).await,
                 }
             }
             ("resources/read", _) => self.call(asked, TargetKind::Resource).await,
             ("prompts/get", _) => self.call(asked, TargetKind::Prompt).await,
             ("completion/complete", _) => self.complete(asked).await,
             ("server/discover", Era::Modern) => Ok(self.discover(asked)),
-            ("subscriptions/listen", Era::Modern) => self.listen(asked).await,
-            ("ping", Era::Legacy) => Ok("{}".to_owned()),
-            ("logging/setLevel", Era::Legacy) => set_level(asked),
-            ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true),
-            ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false),
+            ("subscriptions/listen", Era::Modern) => self.listen(asked).await.map(Reply::from),
+            ("ping", Era::Legacy) => Ok("{}".to_owned().into()),
+            ("logging/setLevel", Era::Legacy) => set_level(asked).map(Reply::from),
+            ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true).map(Reply::from),
+            ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false).map(Reply::from),
             (method, _) => {
                 let why = format!("there is no method `{method}`");
                 Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
@@ -57,14 +57,14 @@ impl Gateway {
         with_capabilities(&body.to_string())
     }
 
-    fn discover(&self, asked: &Asked) -> String {
+    fn discover(&self, asked: &Asked) -> Reply {
         let mut body = json!({
             "supportedVersions": [Revision::NEWEST.as_str()],
             "_meta": {"io.modelcontextprotocol/serverInfo": identity()},
         });
         self.introduce(asked, &mut body);
         let cache = if asked.client.view.is_whole() { Cache::Public } else { Cache::Private };
-        dressed(&with_capabilities(&body.to_string()), Era::Modern, cache)
+        dressed(Json::trusted(with_capabilities(&body.to_string())), Era::Modern, cache)
     }
 
     fn introduce(&self, asked: &Asked, body: &mut serde_json::Value) {

@@ -3,6 +3,8 @@
 use switchboard_wire::envelope;
 use switchboard_wire::{Json, RpcError};
 
+use crate::answer::Reply;
+
 /// A notification; `params` is the text of an object, or nothing.
 pub(crate) fn notification(method: &str, params: &str) -> String {
     envelope::notification(method, params, "")
@@ -14,8 +16,11 @@ pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
 }
 
 /// An answer.
-pub(crate) fn response(id: &Json, answer: Result<&str, &RpcError>) -> String {
-    envelope::response(id, answer)
+pub(crate) fn response(id: &Json, answer: Result<&Reply, &RpcError>) -> String {
+    match answer {
+        Ok(reply) => reply.answer(id),
+        Err(error) => envelope::response(id, Err(error)),
+    }
 }
 
 /// An answer to a message whose id could not be read.

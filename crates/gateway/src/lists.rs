@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use switchboard_wire::RpcError;
+use switchboard_wire::{Json, RpcError};
 
-use crate::answer::{Cache, dressed};
+use crate::answer::{Cache, Reply, dressed};
 use crate::asked::Asked;
 use crate::gateway::Gateway;
 use crate::listing::Kind;
@@ -15,7 +15,7 @@ const PAGE_BYTES: usize = 1 << 20;
 
 impl Gateway {
     /// One page of a list.
-    pub(crate) fn list(&self, asked: &Asked, kind: Kind) -> Result<String, RpcError> {
+    pub(crate) fn list(&self, asked: &Asked, kind: Kind) -> Result<Reply, RpcError> {
         let params = asked.params()?;
         let listing = self.listing(&asked.client.view);
         let texts = match kind {
@@ -39,7 +39,7 @@ impl Gateway {
         let next = next.map(|cursor| format!(r#","nextCursor":"{cursor}""#)).unwrap_or_default();
         let result = format!(r#"{{"{key}":[{page}]{next}}}"#);
         let cache = if asked.client.view.is_whole() { Cache::Public } else { Cache::Private };
-        Ok(dressed(&result, asked.client.era(), cache))
+        Ok(dressed(Json::trusted(result), asked.client.era(), cache))
     }
 }
 

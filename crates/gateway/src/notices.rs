@@ -119,8 +119,8 @@ impl Gateway {
     /// Follows what a modern client wants to hear about, until it or we go away.
     pub(crate) async fn listen(&self, asked: &Asked) -> Result<String, RpcError> {
         let params = asked.params()?;
-        let wanted: Wanted = match params.notifications {
-            Some(raw) => serde_json::from_str(raw.get()).map_err(|error| {
+        let wanted: Wanted = match &params.notifications {
+            Some(wanted) => wanted.read().map_err(|error| {
                 let why = format!("the `notifications` cannot be read: {error}");
                 RpcError::new(RpcError::INVALID_PARAMS, why)
             })?,

@@ -9,7 +9,7 @@ use switchboard_host::ProposedCall;
 use switchboard_host::connect::definition;
 use switchboard_wire::{Json, RpcError};
 
-use crate::answer::{Cache, dressed};
+use crate::answer::{Cache, Reply, dressed};
 use crate::asked::{Asked, Params};
 use crate::gateway::{Gateway, ToolMode};
 use crate::listing::{Kind, Listing};
@@ -56,7 +56,7 @@ impl Gateway {
     }
 
     /// Which of the three a client calls, where they stand in for the others.
-    pub(crate) fn own_tool(&self, asked: &Asked, params: &Params<'_>) -> Option<OwnTool> {
+    pub(crate) fn own_tool(&self, asked: &Asked, params: &Params) -> Option<OwnTool> {
         if self.options().tools == ToolMode::All {
             return None;
         }
@@ -70,10 +70,10 @@ impl Gateway {
     }
 
     /// Answers a call of one of the three.
-    pub(crate) async fn call_own(&self, asked: &Asked, own: OwnTool) -> Result<String, RpcError> {
+    pub(crate) async fn call_own(&self, asked: &Asked, own: OwnTool) -> Result<Reply, RpcError> {
         let params = asked.params()?;
-        let given: Given<'_> = match params.arguments {
-            Some(raw) => match serde_json::from_str(raw.get()) {
+        let given: Given<'_> = match &params.arguments {
+            Some(given) => match given.read() {
                 Ok(given) => given,
                 Err(error) => return Ok(said(asked, &error.to_string(), true)),
             },
@@ -97,8 +97,8 @@ impl Gateway {
                 let empty = || Json::trusted("{}".to_owned());
                 let arguments = given.arguments.map_or_else(empty, Json::from);
                 let proposed = ProposedCall { target, arguments };
-                let running = self.run(asked, &listing, proposed, &params);
-                let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+                let running = self.run(asked, &listing, proposed, params);
+                let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
                 self.follow(asked, running, token).await
             }
         }
@@ -138,9 +138,9 @@ fn unknown(name: &str) -> String {
     format!("there is no tool `{name}`: `{FIND}` finds the names")
 }
 
-fn said(asked: &Asked, text: &str, is_error: bool) -> String {
+fn said(asked: &Asked, text: &str, is_error: bool) -> Reply {
     let result = json!({"content": [{"type": "text", "text": text}], "isError": is_error});
-    dressed(&result.to_string(), asked.client.era(), Cache::Silent)
+    dressed(Json::from(&result), asked.client.era(), Cache::Silent)
 }
 
 fn own_tools(listing: &Listing) -> [String; 3] {

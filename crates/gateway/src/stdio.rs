@@ -1,7 +1,7 @@
 //! One client at the other end of a pipe, of either era.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
-use crate::asked::{self, Asked, name_in};
+use crate::answer::Reply;
+use crate::asked::{self, Asked, Params, name_in};
 use crate::client::{Abilities, Client, Out};
 use crate::gateway::Gateway;
 use crate::session::locked;
@@ -46,8 +47,8 @@ impl<'a> Greeting<'a> {
         let revision = asked
             .filter(|revision| *revision <= Revision::NEWEST_LEGACY)
             .unwrap_or(Revision::NEWEST_LEGACY);
-        let abilities = Abilities::read(self.capabilities);
-        Client::new(access, name_in(self.client_info), revision, abilities)
+        let abilities = Abilities::read(self.capabilities.map(RawValue::get));
+        Client::new(access, name_in(self.client_info.map(RawValue::get)), revision, abilities)
     }
 }
 
@@ -151,7 +152,9 @@ impl Pipe {
         locked(&self.running).remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() {
-            self.peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
+            let text = answer.as_ref().map(Reply::text);
+            let text = text.as_ref().map(AsRef::as_ref).map_err(|error| (*error).clone());
+            self.peer.reply(&id, text).await.ok();
         }
     }
 
@@ -161,27 +164,28 @@ impl Pipe {
         method: String,
         params: Option<Json>,
         cancel: CancellationToken,
-    ) -> Result<String, RpcError> {
+    ) -> Result<Reply, RpcError> {
         let is_greeting = method == "initialize";
+        let read = OnceLock::new();
         let client = if is_greeting {
             let client = Arc::new(Greeting::read(params.as_ref())?.client(&self.access));
             *locked(&self.client) = Some(Arc::clone(&client));
             client
         } else {
-            self.client_of(params.as_ref())?
+            self.client_of(read.get_or_init(|| asked::read(params.as_ref())))?
         };
         let out = Out::Pipe(self.peer.clone());
-        let asked = Asked { client, out, id: id.clone(), method, params, cancel };
+        let asked = Asked { client, out, id: id.clone(), method, params, read, cancel };
         if is_greeting {
-            Ok(self.gateway.welcome(&asked).await)
+            Ok(self.gateway.welcome(&asked).await.into())
         } else {
             self.gateway.answer(&asked).await
         }
     }
 
     /// Whoever says which revision it speaks with every request is of the modern era.
-    fn client_of(&self, params: Option<&Json>) -> Result<Arc<Client>, RpcError> {
-        let read = asked::read(params)?;
+    fn client_of(&self, read: &Result<Params, RpcError>) -> Result<Arc<Client>, RpcError> {
+        let read = read.as_ref().map_err(Clone::clone)?;
         match read.meta.as_ref().filter(|meta| meta.protocol_version.is_some()) {
             Some(meta) => asked::modern_client(meta, &self.access).map(Arc::new),
             None => locked(&self.client).clone().ok_or_else(|| {

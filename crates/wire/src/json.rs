@@ -21,6 +21,12 @@ impl Json {
         Self(Bytes::from(text))
     }
 
+    /// Takes bytes that are known to be JSON text, for instance because they were one before.
+    #[must_use]
+    pub const fn known(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
     /// Checks that `bytes` are JSON text and keeps them as they are.
     ///
     /// # Errors

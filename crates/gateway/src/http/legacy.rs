@@ -1,6 +1,6 @@
 //! Requests of the legacy era: a session first, then everything within it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -122,7 +122,7 @@ async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Js
         Err(crowded) => return no_room(crowded),
     };
     let asked = asked(&session, mpsc::channel(1).0, (id.clone(), "initialize".to_owned(), None));
-    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked).await)));
+    let mut answer = json(StatusCode::OK, response(id, Ok(&gateway.welcome(&asked).await.into())));
     if let Ok(value) = HeaderValue::from_str(&session.id) {
         answer.headers_mut().insert(SESSION, value);
     }
@@ -147,7 +147,7 @@ pub(super) fn spawn(
         locked(&session.running).remove(id.as_str());
         // Who has cancelled a request does not expect an answer.
         if !cancel.is_cancelled() || session.over.is_cancelled() {
-            messages.send(response(&id, answer.as_deref())).await.ok();
+            messages.send(response(&id, answer.as_ref())).await.ok();
         }
     });
 }
@@ -163,6 +163,7 @@ pub(super) fn asked(
         id,
         method,
         params,
+        read: OnceLock::new(),
         cancel: session.over.child_token(),
     }
 }

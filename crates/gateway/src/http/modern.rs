@@ -1,6 +1,6 @@
 //! Requests of the modern era: each stands alone, with headers that repeat what it says.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -78,7 +78,8 @@ fn ask(
         out: Out::Stream { messages, session: None },
         id: id.clone(),
         method: method.to_owned(),
-        params: params.clone(),
+        params,
+        read: OnceLock::from(Ok(read)),
         cancel: CancellationToken::new(),
     };
     Ok((asked, stream))
@@ -102,7 +103,7 @@ async fn answer(
         biased;
         answer = &mut answering => {
             let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
-            return json(status, response(&id, answer.as_deref()));
+            return json(status, response(&id, answer.as_ref()));
         }
         first = messages.recv() => first,
         () = pass.over().cancelled() => {
@@ -114,7 +115,7 @@ async fn answer(
         let closed = sender.clone();
         tokio::select! {
             answer = answering => {
-                sender.send(response(&id, answer.as_deref())).await.ok();
+                sender.send(response(&id, answer.as_ref())).await.ok();
             }
             () = closed.closed() => {}
             () = pass.over().cancelled() => {}
@@ -162,7 +163,7 @@ fn check_mirrored(
     gateway: &Gateway,
     headers: &HeaderMap,
     access: &Access,
-    params: &Params<'_>,
+    params: &Params,
 ) -> Result<(), RpcError> {
     let listing = gateway.listing(&access.view);
     let Some(target) = params.name.as_deref().and_then(|name| listing.tool(name)) else {
@@ -175,8 +176,8 @@ fn check_mirrored(
     };
     let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
     let schema = serde_json::from_str(schema).unwrap_or_default();
-    let arguments = params.arguments.map(RawValue::get).unwrap_or("{}");
-    let arguments = serde_json::from_str(arguments).unwrap_or_default();
+    let arguments = params.arguments.as_ref().and_then(|given| given.read().ok());
+    let arguments = arguments.unwrap_or_else(|| serde_json::json!({}));
     for (name, value) in param_headers(&schema, &arguments).unwrap_or_default() {
         same(headers, &name.to_ascii_lowercase(), decoded(&value).as_deref())?;
     }

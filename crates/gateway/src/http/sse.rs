@@ -77,7 +77,9 @@ pub(super) async fn posted(
                 }
             }
             let asked = legacy::asked(&session, mpsc::channel(1).0, (id.clone(), method, None));
-            session.say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await))).await;
+            session
+                .say_surely(response(&id, Ok(&front.gateway.welcome(&asked).await.into())))
+                .await;
         }
         Ok(Message::Request { id, method, params }) => {
             let pass = match front.gateway.enter(&access.identity) {
