@@ -19,6 +19,7 @@ mod parser;
 mod prompt;
 mod report;
 mod server;
+mod soak;
 mod start;
 mod statistics;
 mod suite;
@@ -45,6 +46,16 @@ Usage: switchboard-bench [all|calls|start|memory|catalog|parser|prompt|gateway] 
   --json           every number as JSON instead of tables
 
 `all` leaves `gateway` out.
+
+Usage: switchboard-bench soak [options]: the gateway under load while its servers are killed
+
+  --clients N --servers N --tools N    how many (1000, 100, 5000)
+  --minutes N | --seconds N            how long the clients call (10 minutes)
+  --kills N                            servers that are killed meanwhile (30 a minute)
+  --pause-ms N                         how long a client rests between calls, on average (500)
+  --seed N                             what all choices follow from (1)
+  --growth PERCENT                     by how much memory may grow after a quarter (20)
+
 Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>,
 forward, load-client.";
 
@@ -73,6 +84,8 @@ fn dispatch(mut words: Words) -> Result<()> {
             client::load(words).await
         } else if words.command("forward") {
             forward::run(words).await
+        } else if words.command("soak") {
+            soak::run(words).await
         } else if words.command("measure") {
             suite::measure(words).await
         } else {

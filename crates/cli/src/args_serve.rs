@@ -9,21 +9,21 @@ pub(crate) struct Serve {
     /// Talk to one client over standard input and output
     #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "require_token", "oauth_issuer"])]
     pub(crate) stdio: bool,
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8808")]
-    pub(crate) listen: SocketAddr,
+    /// Where to listen, 127.0.0.1:8808 by default; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
     /// Only these servers (may be given several times)
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Vec<String>,
-    /// How tools and prompts are named
-    #[arg(long, value_enum, default_value_t = NameChoice::Prefixed)]
-    pub(crate) names: NameChoice,
-    /// Which tools are listed
-    #[arg(long, value_enum, default_value_t = ToolChoice::Auto)]
-    pub(crate) tools: ToolChoice,
-    /// Who approves calls that no rule allows
-    #[arg(long, value_enum, default_value_t = ReviewChoice::Client)]
-    pub(crate) review: ReviewChoice,
+    /// How tools and prompts of servers without a `prefix` are named, `prefixed` by default
+    #[arg(long, value_enum)]
+    pub(crate) names: Option<NameChoice>,
+    /// Which tools are listed, `auto` by default
+    #[arg(long, value_enum)]
+    pub(crate) tools: Option<ToolChoice>,
+    /// Who approves calls that no rule allows, `client` by default
+    #[arg(long, value_enum)]
+    pub(crate) review: Option<ReviewChoice>,
     /// A name under which we are reached, beside those of this machine (may be given several times)
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
@@ -66,20 +66,21 @@ pub(crate) struct LimitArguments {
     /// Requests of one caller per second; no limit by default
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rate: Option<u32>,
-    /// The largest message, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20, value_parser = clap::value_parser!(u32).range(1_024..))]
-    pub(crate) max_body: u32,
-    /// Seconds that a client may take to send its headers or a message
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub(crate) read_timeout: u64,
-    /// Seconds that calls may go on after we were asked to end
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=3600))]
-    pub(crate) drain: u64,
+    /// The largest message, in bytes; 4194304 by default
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..))]
+    pub(crate) max_body: Option<u32>,
+    /// Seconds that a client may take to send its headers or a message, 60 by default
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) read_timeout: Option<u64>,
+    /// Seconds that calls may go on after we were asked to end, 30 by default
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub(crate) drain: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NameChoice {
     /// `server__tool`
+    #[value(alias = "server")]
     Prefixed,
     /// As the servers name them; two of one name are refused
     Plain,

@@ -8,7 +8,8 @@ use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{CallerLimits, Callers, Full, Pass};
-use crate::listing::{Collision, Listing, NameMode};
+use crate::listing::{Collision, Listing};
+use crate::naming::NameMode;
 use crate::notices::Notices;
 use crate::parked::Parked;
 use crate::session::{Sessions, locked};
@@ -140,6 +141,11 @@ impl Gateway {
     #[must_use]
     pub fn collisions(&self) -> Vec<Collision> {
         self.listing(&Arc::default()).collisions().to_vec()
+    }
+
+    /// Whether any request is worked on.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.inner.callers.busy().is_empty()
     }
 
     /// Counts a request of a caller, if it may have one more.

@@ -4,23 +4,15 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
+use switchboard_host::catalog::Catalog;
 use switchboard_host::connect::Server;
 use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
 use switchboard_wire::Json;
 use switchboard_wire::list::Item;
 
 use crate::members::with_text;
+use crate::naming::{NameMode, Naming};
 use crate::view::View;
-
-/// How tools and prompts are named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NameMode {
-    /// `server__tool`.
-    #[default]
-    Prefixed,
-    /// As the server names them; where two servers use one name, the first keeps it.
-    Plain,
-}
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,13 +113,12 @@ impl Listing {
             templates: Named::default(),
             collisions: Vec::new(),
         };
-        let mut place = 0;
-        for server in catalog.servers() {
+        for (naming, server, first) in in_order(&catalog, mode) {
             let id = server.id.as_str();
-            for tool in &server.offers.tools {
-                let name = match mode {
-                    NameMode::Plain => None,
-                    NameMode::Prefixed => catalog.names().get(place).map(Into::into),
+            for (place, tool) in (first..).zip(&server.offers.tools) {
+                let name = match naming {
+                    Naming::Server => catalog.names().get(place).map(Into::into),
+                    naming => naming.name(id, tool.name()),
                 };
                 if view.shows(id, tool.name()) {
                     let server = Arc::clone(server);
@@ -139,15 +130,9 @@ impl Listing {
                         Err(collision) => listing.collisions.push(collision),
                     }
                 }
-                place += 1;
             }
             for item in server.offers.prompts.iter().filter(|item| view.shows(id, &item.key)) {
-                let name = match mode {
-                    NameMode::Plain => None,
-                    NameMode::Prefixed => {
-                        Some(switchboard_host::catalog::model_name(id, &item.key).into())
-                    }
-                };
+                let name = naming.name(id, &item.key);
                 let entry = Entry { server: Arc::clone(server), item: item.clone(), name };
                 listing.collisions.extend(listing.prompts.add(entry).err());
             }
@@ -254,6 +239,19 @@ impl Listing {
         }
         (!text.is_empty()).then(|| text.trim_end().to_owned())
     }
+}
+
+/// The servers with the place of their first tool. Who is named after itself comes first: what a
+/// file says about another server must not take a name away from it.
+fn in_order(catalog: &Catalog, mode: NameMode) -> Vec<(Naming<'_>, &Arc<Server>, usize)> {
+    let mut first = 0;
+    let mut servers = Vec::new();
+    for server in catalog.servers() {
+        servers.push((Naming::of(server, mode), server, first));
+        first += server.offers.tools.len();
+    }
+    servers.sort_by_key(|(naming, ..)| *naming != Naming::Server);
+    servers
 }
 
 /// An address keeps its own text; where another server has it already, ours says whose it is.

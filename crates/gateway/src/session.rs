@@ -51,6 +51,18 @@ pub(crate) struct Session {
 struct Voice {
     stream: Option<mpsc::Sender<String>>,
     waiting: VecDeque<String>,
+    /// Requests whose answers come on the stream.
+    answering: usize,
+    /// The stream ends with the last of them.
+    ending: bool,
+}
+
+impl Voice {
+    fn end_if_done(&mut self) {
+        if self.ending && self.answering == 0 {
+            self.stream = None;
+        }
+    }
 }
 
 impl Session {
@@ -126,9 +138,17 @@ impl Session {
         }
     }
 
-    /// Ends the stream of what is said outside of any request.
+    /// Ends the stream of what is said outside of any request, after the answers that come on it.
     pub(crate) fn end_stream(&self) {
-        locked(&self.voice).stream = None;
+        let mut voice = locked(&self.voice);
+        voice.ending = true;
+        voice.end_if_done();
+    }
+
+    /// Keeps the stream open for an answer until the result is dropped.
+    pub(crate) fn answering(self: &Arc<Self>) -> Answering {
+        locked(&self.voice).answering += 1;
+        Answering { session: Arc::clone(self) }
     }
 
     /// From here on the client listens; what waited comes first.
@@ -140,6 +160,19 @@ impl Session {
         }
         voice.stream = Some(stream);
         messages
+    }
+}
+
+/// A request whose answer comes on the stream.
+pub(crate) struct Answering {
+    session: Arc<Session>,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let mut voice = locked(&self.session.voice);
+        voice.answering -= 1;
+        voice.end_if_done();
     }
 }
 

@@ -14,6 +14,9 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 mod oauth_fixture;
+#[cfg(unix)]
+#[expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
+pub mod soak;
 
 pub use binary::{binary, build};
 pub use home::Home;

@@ -50,9 +50,12 @@ pub(crate) fn test(workspace: &Workspace, quick: bool) -> Result<()> {
 
 /// Runs the benchmarks, which compare us with the official SDKs.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    if arguments.first() == Some(&"soak") {
+        return bench_program(workspace, arguments);
+    }
     setup::setup(workspace, &["npm", "python"])?;
     if arguments.contains(&"gateway") {
-        return bench_gateway(workspace, arguments);
+        return bench_program(workspace, arguments);
     }
     let mut command = workspace.cargo();
     command.args(["run", "--release", "--package", BENCHMARKS, "--"]).args(arguments);
@@ -60,8 +63,9 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 }
 
 /// Measures the program itself, so that it is built too.
-fn bench_gateway(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let programs = ["--package", "switchboard", "--package", BENCHMARKS];
+fn bench_program(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    let programs =
+        ["--package", "switchboard", "--package", BENCHMARKS, "--package", "switchboard-testkit"];
     run(workspace.cargo().args(["build", "--release", "--bins"]).args(programs))?;
     let program = workspace.target.join("release").join(BENCHMARKS);
     run(Command::new(program).args(arguments).env("SWITCHBOARD_TESTENV", workspace.testenv()))

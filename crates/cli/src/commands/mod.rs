@@ -20,6 +20,7 @@ mod review_answer;
 mod run;
 mod serve;
 mod serve_door;
+mod serve_wishes;
 pub(crate) mod servers;
 mod sessions;
 mod tasks;

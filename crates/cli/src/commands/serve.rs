@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_gateway::http::{self, Door};
-use switchboard_gateway::{Gateway, NameMode, Options, ToolMode};
+use switchboard_gateway::{Gateway, NameMode};
 use switchboard_host::Host;
+use switchboard_host::config::GatewayReview;
 use switchboard_host::policy::Pattern;
 use tokio::net::TcpListener;
 
-use crate::args_serve::{NameChoice, ReviewChoice, Serve, ToolChoice};
+use crate::args_serve::Serve;
 use crate::commands::serve_door;
+use crate::commands::serve_wishes::{Wishes, sound};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
@@ -20,33 +22,24 @@ use crate::ui::pipes::{standard_input, standard_output};
 /// Serves until it is told to end.
 pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
     let config = context.config()?;
+    let over_pipes = serve.stdio;
+    let wishes = Wishes::of(serve, sound(context, &config)?);
     let only: Vec<_> =
-        serve.server.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
+        wishes.servers.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
     let only = (!only.is_empty()).then_some(only);
-    let allow = match serve.review {
-        ReviewChoice::Client => vec![Pattern::new("*")],
-        ReviewChoice::Ask => Vec::new(),
+    let allow = match wishes.review {
+        GatewayReview::Client => vec![Pattern::new("*")],
+        GatewayReview::Ask => Vec::new(),
     };
-    let door = if serve.stdio { Door::default() } else { serve_door::door(context, &serve)? };
-    let listener = if serve.stdio { None } else { Some(listen(serve.listen).await?) };
+    let door = if over_pipes { Door::default() } else { serve_door::door(context, &wishes)? };
+    let listener = if over_pipes { None } else { Some(listen(wishes.listen).await?) };
     let people = People::nobody(&context.printer);
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
-    let options = Options {
-        names: match serve.names {
-            NameChoice::Prefixed => NameMode::Prefixed,
-            NameChoice::Plain => NameMode::Plain,
-        },
-        tools: match serve.tools {
-            ToolChoice::Auto => ToolMode::Auto,
-            ToolChoice::All => ToolMode::All,
-            ToolChoice::Search => ToolMode::Search,
-        },
-        ..Options::default()
-    };
-    let options = serve_door::limited(options, &door, &serve.limits);
-    let drain = options.drain;
+    let options = wishes.options(&door);
+    let (drain, names) = (options.drain, options.names);
     let gateway = Gateway::new(host.clone(), options);
-    if serve.names == NameChoice::Plain {
+    let has_prefix = config.servers.values().any(|server| server.prefix.is_some());
+    if names == NameMode::Plain || has_prefix {
         host.settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
@@ -112,7 +105,7 @@ fn refuse_collisions(gateway: &Gateway) -> Result<(), CliError> {
         .collect();
     let message = format!("some names are used by two servers: {}", all.join(", "));
     let hint = format!(
-        "leave `--names plain` away, or serve `{}` without `{}`",
+        "give one of them a `prefix` of its own, or serve `{}` without `{}`",
         first.kept, first.left_out
     );
     Err(CliError::new(exit_code::CONFIG, message).with_hint(hint))

@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::gateway::{Gateway, NEWEST_LEGACY, said};
+use crate::http_client::send;
 use crate::running::PATIENCE;
 use crate::serve_client::{Serving, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
@@ -37,8 +39,56 @@ fn calls_in_flight_finish_and_nobody_new_gets_in() {
         assert!(!calling.is_finished(), "the call ended before anybody could be turned away");
         calling.join().unwrap()
     });
-    assert_eq!((reply.status, &reply.json()["result"]["isError"]), (200, &serde_json::Value::Null));
+    assert_eq!((reply.status, &reply.json()["result"]["isError"]), (200, &Value::Null));
     assert_eq!(serving.finish().code, 0);
+    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
+}
+
+#[test]
+fn clients_on_streams_get_their_answers_and_the_end_of_the_stream() {
+    let (switchboard, trace) = traced();
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__slow");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let slow = json!({
+        "name": "one__slow", "arguments": {"ms": 3_000, "steps": 30}, "_meta": {"progressToken": 1},
+    });
+    let mut first = send("GET", &gateway.place("/sse"), &[("Accept", "text/event-stream")], "");
+    let (_, place) = first.next_event().unwrap();
+    let post = |method: &str, params: &Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        let headers = [("Content-Type", "application/json")];
+        assert_eq!(send("POST", &gateway.place(&place), &headers, &body.to_string()).status, 202);
+    };
+    post("initialize", &json!({"protocolVersion": "2024-11-05", "capabilities": {}}));
+    first.next_of_a_request();
+    post("tools/call", &slow);
+    let mut streams = [first, legacy.send("tools/call", &slow), modern.send("tools/call", &slow)];
+    let idle = legacy.listen();
+    until(|| std::fs::read_to_string(&trace).unwrap().matches("tools/call").count() == 3);
+    gateway.running.signal("TERM");
+    for stream in &mut streams {
+        let last = std::iter::from_fn(|| stream.next_event()).last().unwrap().1;
+        let answer: Value = serde_json::from_str(&last).unwrap();
+        assert_eq!(said(&answer), "slept 3000 ms");
+    }
+    // Nothing is asked on this one, so it ends and holds nobody up.
+    idle.texts();
+    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
+    assert_eq!(switchboard.recorded(), ["tool one/slow: ok"; 3]);
+}
+
+#[test]
+fn a_call_whose_client_hung_up_may_finish_too() {
+    let (switchboard, trace) = traced();
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__slow");
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let call = json!({
+        "name": "one__slow", "arguments": {"ms": 1_500, "steps": 15}, "_meta": {"progressToken": 1},
+    });
+    drop(legacy.send("tools/call", &call));
+    until(|| has_arrived(&trace));
+    gateway.running.signal("TERM");
+    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
     assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
 }
 
@@ -60,7 +110,7 @@ fn what_takes_longer_than_the_drain_is_given_up_and_recorded() {
 fn a_client_at_a_pipe_gets_what_it_waits_for() {
     let (switchboard, trace) = traced();
     let mut running = switchboard.start(&["serve", "--stdio"]);
-    let say = |running: &mut crate::running::Running, message: serde_json::Value| {
+    let say = |running: &mut crate::running::Running, message: Value| {
         running.say(&format!("{message}\n"));
     };
     say(

@@ -15,17 +15,17 @@ use crate::serve_client::{Request, Serving, modern, tool_call};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
-const AUDIENCE: &str = "https://gateway.example/mcp";
+pub(crate) const AUDIENCE: &str = "https://gateway.example/mcp";
 const CHALLENGE: &str = r#"resource_metadata="https://gateway.example/.well-known/oauth-protected-resource/mcp", scope="tools""#;
 
 /// An issuer with one key.
-struct Issuer {
-    url: String,
+pub(crate) struct Issuer {
+    pub(crate) url: String,
     pair: Ed25519KeyPair,
 }
 
 impl Issuer {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         let pair = Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -55,7 +55,7 @@ impl Issuer {
     }
 
     /// A token with these claims instead of the usual ones.
-    fn token(&self, changes: &Value) -> String {
+    pub(crate) fn token(&self, changes: &Value) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let mut claims = json!({
             "iss": self.url, "aud": AUDIENCE, "exp": now + 600, "sub": "ada", "scope": "tools more",

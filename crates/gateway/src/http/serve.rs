@@ -25,6 +25,8 @@ const CONNECTIONS: usize = 10_000;
 const OUT_OF_ROOM: Duration = Duration::from_millis(100);
 /// How soon whoever may no longer call is noticed.
 const LOOK: Duration = Duration::from_millis(500);
+/// How soon the end of the last call is noticed.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// What a connection of HTTP/2 begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -58,8 +60,15 @@ pub async fn serve(
     drop(listener);
     gateway.end_streams();
     connections.close();
+    // A client of the legacy era that hung up still has its calls.
+    let all = async {
+        connections.wait().await;
+        while gateway.is_busy() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
     // What is still there then is ended by whoever stops the gateway and its host.
-    tokio::time::timeout(gateway.options().drain, connections.wait()).await.ok();
+    tokio::time::timeout(gateway.options().drain, all).await.ok();
     Ok(())
 }
 

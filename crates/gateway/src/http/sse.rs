@@ -82,13 +82,18 @@ pub(super) async fn posted(
                 .await;
         }
         Ok(Message::Request { id, method, params }) => {
+            // Before it is let in: who is let in keeps the stream open while we end.
+            let answering = session.answering();
             let pass = match front.gateway.enter(&access.identity) {
                 Ok(pass) => pass,
                 Err(refused) => return full(&id, refused),
             };
             let (messages, stream) = mpsc::channel(64);
             legacy::spawn(&front.gateway, &session, messages, (id, method, params), pass);
-            tokio::spawn(carry(session, stream));
+            tokio::spawn(async move {
+                carry(&session, stream).await;
+                drop(answering);
+            });
         }
         Ok(message) => legacy::tell(&session, message),
         Err(_) => return refusal(StatusCode::BAD_REQUEST, -32_700, "the body is no message"),
@@ -96,7 +101,7 @@ pub(super) async fn posted(
     accepted()
 }
 
-async fn carry(session: Arc<Session>, mut stream: mpsc::Receiver<String>) {
+async fn carry(session: &Session, mut stream: mpsc::Receiver<String>) {
     while let Some(message) = stream.recv().await {
         session.say_surely(message).await;
     }

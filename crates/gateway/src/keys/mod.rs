@@ -9,6 +9,7 @@ mod oauth;
 mod token;
 mod token_file;
 mod tokens;
+mod views;
 
 pub use any_of::AnyOf;
 pub use error::KeyError;

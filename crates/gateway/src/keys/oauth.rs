@@ -1,16 +1,20 @@
 //! Lets in whoever presents a token that an issuer made for us.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
 use switchboard_host::catalog::shown_text;
+use switchboard_host::config::ViewOf;
 
 use super::error::KeyError;
 use super::issuer::{Issuer, safe_address};
 use super::jwt::{self, Bad, Claims, Expected};
 use super::token::now;
+use super::views::Views;
 use crate::access::Access;
 use crate::http::{Admitting, Keys, Refusal};
+use crate::view::View;
 
 /// Whose tokens are accepted, and which.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +27,8 @@ pub struct OauthOptions {
     pub scopes: Vec<String>,
     /// Where the issuer's keys are; found out by default.
     pub keys_at: Option<String>,
+    /// What callers see; without it, everything.
+    pub views: Option<BTreeMap<ViewOf, Vec<String>>>,
 }
 
 /// The tokens of an issuer.
@@ -30,6 +36,7 @@ pub struct Oauth {
     issuer: Issuer,
     audience: String,
     scopes: Vec<String>,
+    views: Option<Views>,
     metadata: String,
     metadata_at: String,
 }
@@ -59,6 +66,7 @@ impl Oauth {
             issuer,
             audience: options.audience,
             scopes: options.scopes,
+            views: options.views.map(Views::new),
             metadata: metadata.to_string(),
             metadata_at: place.to_string(),
         })
@@ -81,7 +89,26 @@ impl Oauth {
             let words = "the token does not allow enough";
             return Err(self.refusal(403, words, Some("insufficient_scope")));
         }
-        Ok(access(&claims))
+        self.access(&claims)
+    }
+
+    /// The same person through another client, or with another view, is somebody else.
+    fn access(&self, claims: &Claims) -> Result<Access, Refusal> {
+        let who = [Some(claims.subject.as_str()), claims.client.as_deref()];
+        let (identity, view) = match &self.views {
+            None => (json!(who), View::default()),
+            Some(views) => {
+                let view = views.of(claims).ok_or_else(|| {
+                    self.refusal(403, "nothing here is for this caller", Some("insufficient_scope"))
+                })?;
+                (json!([who, view.key()]), view)
+            }
+        };
+        Ok(Access {
+            identity: format!("oauth:{identity}").into(),
+            name: shown_text(&claims.subject, 80).into(),
+            view: Arc::new(view),
+        })
     }
 
     fn refusal(&self, status: u16, words: &str, error: Option<&str>) -> Refusal {
@@ -100,15 +127,6 @@ impl Oauth {
 fn is_scope(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.bytes().all(plain)
-}
-
-/// The same person through another client is somebody else.
-fn access(claims: &Claims) -> Access {
-    Access {
-        identity: format!("oauth:{}", json!([claims.subject, claims.client])).into(),
-        name: shown_text(&claims.subject, 80).into(),
-        view: Arc::default(),
-    }
 }
 
 impl Keys for Oauth {

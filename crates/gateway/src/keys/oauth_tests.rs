@@ -68,7 +68,7 @@ impl Issuer {
             issuer: self.url.clone(),
             audience: AUDIENCE.to_owned(),
             scopes,
-            keys_at: None,
+            ..OauthOptions::default()
         })
         .unwrap()
     }
@@ -156,7 +156,7 @@ fn addresses_and_scopes_that_cannot_be_used_are_refused_at_the_start() {
     let refused = |issuer: &str, audience: &str, scope: &str| {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
         let scopes = vec![scope.to_owned()];
-        Oauth::new(OauthOptions { issuer, audience, scopes, keys_at: None })
+        Oauth::new(OauthOptions { issuer, audience, scopes, ..Default::default() })
             .err()
             .map(|error| error.to_string())
     };
@@ -176,7 +176,7 @@ fn what_is_told_about_us_names_the_issuer_and_the_scopes() {
         issuer: "https://issuer.example".to_owned(),
         audience: AUDIENCE.to_owned(),
         scopes: vec!["tools".to_owned()],
-        keys_at: None,
+        ..OauthOptions::default()
     })
     .unwrap();
     let told: Value = serde_json::from_str(keys.metadata().unwrap()).unwrap();

@@ -14,6 +14,8 @@ mod environment;
 mod error;
 mod file;
 mod follow;
+mod gateway;
+mod gateway_views;
 mod load;
 mod log_level;
 mod models;
@@ -37,6 +39,8 @@ pub use edit::{Replace, add_auto_approve, add_server, remove_server, set_disable
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use follow::Reading;
+pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
+pub use gateway_views::ViewOf;
 pub use load::load;
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::config::chat::ChatSettings;
 use crate::config::error::ConfigError;
+use crate::config::gateway::GatewaySettings;
 use crate::config::log_level::LogLevel;
 use crate::config::models::ModelProfile;
 use crate::config::oauth::OauthSettings;
@@ -65,6 +66,8 @@ pub struct ServerConfig {
     pub fallback: Option<String>,
     /// What is said about single tools.
     pub tools: BTreeMap<String, ToolSettings>,
+    /// What stands before its names in the gateway, if not its own name; empty for nothing.
+    pub prefix: Option<String>,
     /// Which era of the protocol it speaks.
     pub era: EraSetting,
     /// As whom to log in to it, and for what.
@@ -267,6 +270,8 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// How conversations go.
     pub chat: ChatSettings,
+    /// What `serve` does where its flags say nothing.
+    pub gateway: GatewaySettings,
 }
 
 impl Default for Settings {
@@ -282,6 +287,7 @@ impl Default for Settings {
             token_key_file: None,
             log_level: LogLevel::Info,
             chat: ChatSettings::default(),
+            gateway: GatewaySettings::default(),
         }
     }
 }

@@ -29,6 +29,7 @@ fn server(transport: Transport) -> ServerConfig {
         instances: 1,
         fallback: None,
         tools: BTreeMap::new(),
+        prefix: None,
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
         sampling: None,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::document::{Member, Node, Value};
-use crate::config::error::ConfigError;
+use crate::config::error::{ConfigError, shown};
 use crate::config::log_level::LogLevel;
 use crate::config::oauth::{self, OauthSettings};
 use crate::config::reader::Reader;
@@ -36,10 +36,13 @@ pub(super) const KEYS: &[&str] = &[
     "instances",
     "fallback",
     "tools",
+    "prefix",
     "era",
     "sampling",
     "logLevel",
 ];
+
+const LONGEST_PREFIX: usize = 32;
 
 const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
 
@@ -85,6 +88,7 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
         instances: 1,
         fallback: None,
         tools: BTreeMap::new(),
+        prefix: None,
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
         sampling: None,
@@ -125,6 +129,7 @@ fn read_key(
         }
         "fallback" => server.fallback = Some(fallback(reader, node, key)?),
         "tools" => server.tools = tools(reader, node)?,
+        "prefix" => server.prefix = Some(prefix(reader, node, key)?),
         "oauth" => {
             server.oauth = oauth::read(reader, node)?;
             if !matches!(server.transport, Transport::Http { .. }) {
@@ -153,6 +158,20 @@ fn fallback(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, Confi
     }
     if reader.server == Some(text.as_str()) {
         return Err(reader.about(node.at, key, "cannot be the server itself"));
+    }
+    Ok(text)
+}
+
+/// What stands before the names that clients of the gateway see, so it has to be part of a name.
+fn prefix(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.text(node, key)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if text.len() > LONGEST_PREFIX || !text.bytes().all(fits) {
+        let predicate = format!(
+            "must be at most {LONGEST_PREFIX} letters, digits, `_` and `-`, not `{}`",
+            shown(&text)
+        );
+        return Err(reader.about(node.at, key, &predicate));
     }
     Ok(text)
 }

@@ -351,3 +351,19 @@ fn no_words_contain_a_secret() {
         assert!(!words.is_empty() && !words.contains("s3cret"), "{words}");
     }
 }
+
+#[test]
+fn a_prefix_is_part_of_a_name_or_nothing() {
+    for (text, expected) in [(r#""gh""#, Some("gh")), (r#""""#, Some("")), ("null", None)] {
+        let entry = format!(r#"{{"command": "a", "prefix": {text}}}"#);
+        assert_eq!(server(&entry).prefix.as_deref(), expected, "{text}");
+    }
+    for text in ["a b", "a/b", "ü", "a.b"] {
+        let entry = format!(r#"{{"command": "a", "prefix": "{text}"}}"#);
+        let expected = format!(
+            "error `it`: `prefix` must be at most 32 letters, digits, `_` and `-`, not `{text}` \
+             (config.json:3)\n"
+        );
+        assert_eq!(words(&entry, false), expected);
+    }
+}

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use crate::config::chat;
 use crate::config::document::{Member, Node};
 use crate::config::error::ConfigError;
+use crate::config::gateway;
 use crate::config::log_level::LogLevel;
 use crate::config::reader::Reader;
 use crate::config::resolved::{Durability, Layer, Settings};
@@ -20,6 +21,7 @@ const KEYS: &[&str] = &[
     "tokenKeyFile",
     "logLevel",
     "chat",
+    "gateway",
 ];
 
 const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
@@ -93,6 +95,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         }
         "logLevel" => settings.log_level = reader.choice(node, key, &LogLevel::ALL)?,
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
+        "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
         _ => {}
     }
     Ok(())
@@ -109,4 +112,5 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.token_key_file != current.token_key_file
         || wanted.log_level < current.log_level
         || wanted.chat != current.chat
+        || wanted.gateway != current.gateway
 }

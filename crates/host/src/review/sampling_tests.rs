@@ -89,6 +89,7 @@ fn answers(
         instances: 1,
         fallback: None,
         tools: BTreeMap::new(),
+        prefix: None,
         era: EraSetting::Auto,
         oauth: Default::default(),
         sampling: settings,

@@ -20,7 +20,7 @@ mod stdio;
 
 use std::sync::Arc;
 
-use crate::options::{Options, Transport};
+use crate::options::{Kind, Options, Transport};
 use crate::server::Server;
 
 #[tokio::main]
@@ -43,6 +43,10 @@ async fn main() {
     server
         .trace
         .line(&serde_json::json!({"event": "start", "pid": std::process::id()}).to_string());
+    if server.options.kind == Kind::Journal {
+        let start = serde_json::json!({"event": "start", "pid": std::process::id()});
+        server.journal.line(&start.to_string());
+    }
     faults::at_start(&server).await;
     tokio::time::sleep(server.options.start_delay).await;
     match transport {

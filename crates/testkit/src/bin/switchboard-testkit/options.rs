@@ -8,7 +8,7 @@ use crate::faults::{FAULTS, Fault};
 use crate::oauth::MISBEHAVIOURS;
 
 const USAGE: &str = "\
-switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protected|model|oauth> [--flag value]...
+switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protected|journal|model|oauth> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -23,6 +23,9 @@ switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protect
   --tasks                       adds tools that run as tasks, and one that needs a visit first
   --task-poll-ms N              how often clients shall ask about a task (250)
   --until-stdin-closes          an HTTP server ends with its parent
+journal:
+  --tools N --journal FILE      echo_001, slow_001, fail_001, big_001, progress_001 and so on; its
+                                start and every call's `id` are in the journal before the answer
 github:
   --store FILE                  the issues that were created, one JSON object per line
 model:
@@ -126,6 +129,8 @@ pub(crate) enum Kind {
     /// What the official suite expects of a server.
     Conformance,
     Protected,
+    /// Notes every call before it answers.
+    Journal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +195,7 @@ impl Options {
             "github" => (Kind::Github, None),
             "conformance" => (Kind::Conformance, None),
             "protected" => (Kind::Protected, None),
+            "journal" => (Kind::Journal, None),
             "flaky" => (Kind::Echo, Some(Fault::new(&flags))),
             other => panic!("unknown kind `{other}`\n{USAGE}"),
         };

@@ -9,6 +9,7 @@ mod content;
 mod dispatch;
 mod examples;
 mod hostile;
+mod journaled;
 mod listen;
 mod offers;
 mod pages;

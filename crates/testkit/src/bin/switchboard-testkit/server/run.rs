@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Exchange, ask, asker, content, examples, hostile, protected};
+use super::{Exchange, ask, asker, content, examples, hostile, journaled, protected};
 use crate::journal;
 use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
 use crate::options::Kind;
@@ -17,6 +17,9 @@ pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming, spoken: &Spee
     };
     if exchange.server.options.kind == Kind::Hostile {
         return hostile::call(name);
+    }
+    if exchange.server.options.kind == Kind::Journal {
+        return journaled::call(exchange, incoming).await;
     }
     if exchange.server.options.kind == Kind::Asker {
         return asker::call(exchange, incoming, spoken).await;

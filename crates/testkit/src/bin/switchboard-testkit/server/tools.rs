@@ -3,13 +3,16 @@
 use serde_json::{Value, json};
 
 use super::speech::Speech;
-use super::{Server, asker, examples, tasks, visit};
+use super::{Server, asker, examples, journaled, tasks, visit};
 use crate::options::Kind;
 
 /// Everything `tools/list` shows at this moment, in a fixed order.
 pub(crate) fn definitions(server: &Server, spoken: &Speech) -> Vec<Value> {
     if let Some((_, tools)) = examples::offer(server.options.kind) {
         return tools;
+    }
+    if server.options.kind == Kind::Journal {
+        return journaled::definitions(server.options.extra_tools);
     }
     if server.options.kind == Kind::Asker {
         return asker::definitions();

@@ -1,0 +1,102 @@
+//! The names that the gateway gives out where a server's entry has a `prefix`.
+
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, said};
+use crate::serve_client::until;
+use crate::switchboard::{Switchboard, fixture};
+
+/// A fixture with a prefix.
+fn prefixed(prefix: &str) -> Value {
+    let mut entry = fixture(&["echo"]);
+    entry["prefix"] = prefix.into();
+    entry
+}
+
+#[test]
+fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
+    let switchboard = Switchboard::with(&json!({
+        "long-name": prefixed("gh"), "plain": prefixed(""), "usual": fixture(&["echo"]),
+    }));
+    let gateway = Gateway::with_tool(&switchboard, &[], "gh__echo");
+    let client = gateway.modern();
+    let names = client.names("tools");
+    let echoes: Vec<&String> = names.iter().filter(|name| name.ends_with("echo")).collect();
+    assert_eq!(echoes, ["builtin__echo", "usual__echo", "gh__echo", "echo"]);
+    let prompts = client.names("prompts");
+    assert_eq!(prompts, ["builtin__summarize_file", "usual__greet", "gh__greet", "greet"]);
+    for name in ["gh__echo", "echo", "usual__echo"] {
+        assert_eq!(said(&client.call(name, &json!({"text": name}))), name);
+    }
+    for name in ["gh__greet", "greet", "usual__greet"] {
+        let prompt = json!({"name": name, "arguments": {"name": "Ada"}});
+        let fetched = client.ask("prompts/get", &prompt);
+        assert_eq!(fetched["result"]["messages"][0]["content"]["text"], "Hello, Ada.", "{fetched}");
+    }
+    let nobody = client.call("long-name__echo", &json!({"text": "a"}));
+    assert_eq!(nobody["error"]["message"], "there is no tool `long-name__echo`");
+    assert_eq!(
+        switchboard.recorded(),
+        [
+            "tool long-name/echo: ok",
+            "tool plain/echo: ok",
+            "tool usual/echo: ok",
+            "prompt long-name/greet: ok",
+            "prompt plain/greet: ok",
+            "prompt usual/greet: ok",
+        ]
+    );
+}
+
+#[test]
+fn a_prefix_stays_where_all_other_names_are_plain() {
+    let switchboard = Switchboard::with(&json!({"one": prefixed("gh"), "two": fixture(&["echo"])}));
+    let only = ["--server", "one", "--server", "two", "--names", "plain"];
+    let gateway = Gateway::start(&switchboard, &only);
+    let names = gateway.modern().names("tools");
+    assert!(names.contains(&"gh__echo".to_owned()) && names.contains(&"echo".to_owned()));
+}
+
+#[test]
+fn names_that_meet_are_refused_at_the_start_with_both_servers() {
+    for (servers, words) in [
+        (json!({"one": prefixed("x"), "two": prefixed("x")}), "`x__echo` of `one` and `two`"),
+        (json!({"a": prefixed("two"), "two": fixture(&["echo"])}), "`two__echo` of `two` and `a`"),
+        (json!({"one": prefixed(""), "two": prefixed("")}), "`echo` of `one` and `two`"),
+        (json!({"one": prefixed("builtin")}), "`builtin__echo` of `builtin` and `one`"),
+    ] {
+        let switchboard = Switchboard::with(&servers);
+        let refused = switchboard.run(&["serve", "--listen", "127.0.0.1:0"]).expect(3);
+        assert!(refused.stderr.contains(words), "no `{words}` in {refused:?}");
+        assert!(refused.stderr.contains("hint: give one of them a `prefix`"), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_prefix_that_comes_later_takes_no_name_away() {
+    let switchboard = Switchboard::with(&json!({"two": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "two__echo");
+    let other = json!({
+        "command": switchboard_testkit::binary(), "args": ["weather"], "prefix": "two",
+    });
+    switchboard.configure(&json!({"a": other.clone(), "two": fixture(&["echo"])}));
+    let client = gateway.modern();
+    until(|| client.names("tools").contains(&"two__get_forecast".to_owned()));
+    // The same server again, with tools of the same names.
+    switchboard.configure(&json!({"a": prefixed("two"), "two": fixture(&["echo"])}));
+    until(|| !client.names("tools").contains(&"two__get_forecast".to_owned()));
+    assert_eq!(said(&client.call("two__echo", &json!({"text": "mine"}))), "mine");
+    assert_eq!(switchboard.recorded(), ["tool two/echo: ok"]);
+}
+
+#[test]
+fn a_prefix_that_cannot_be_part_of_a_name_breaks_its_server_alone() {
+    let switchboard = Switchboard::with(&json!({
+        "bad": prefixed("a b"), "long": prefixed(&"x".repeat(33)), "good": prefixed("x-1_Y"),
+    }));
+    let gateway = Gateway::with_tool(&switchboard, &[], "x-1_Y__echo");
+    let names = gateway.modern().names("tools");
+    assert!(!names.iter().any(|name| name.contains("bad") || name.contains("long")), "{names:?}");
+    let shown = switchboard.run(&["servers"]).stderr;
+    assert!(shown.contains("must be at most 32 letters, digits, `_` and `-`"), "{shown}");
+}

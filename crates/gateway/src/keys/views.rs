@@ -1,0 +1,79 @@
+//! What those see who come with a token of an issuer, by what the token says of them.
+
+use std::collections::BTreeMap;
+
+use switchboard_host::config::ViewOf;
+use switchboard_host::policy::Pattern;
+
+use super::jwt::Claims;
+use crate::view::View;
+
+/// Patterns by subject, client or scope.
+pub(super) struct Views(BTreeMap<ViewOf, Vec<String>>);
+
+impl Views {
+    pub(super) const fn new(by: BTreeMap<ViewOf, Vec<String>>) -> Self {
+        Self(by)
+    }
+
+    /// All that any part of the token's owner is given; nothing if it is given nothing.
+    pub(super) fn of(&self, claims: &Claims) -> Option<View> {
+        let names = |of: &ViewOf| match of {
+            ViewOf::Subject(subject) => *subject == claims.subject,
+            ViewOf::Client(client) => Some(client) == claims.client.as_ref(),
+            ViewOf::Scope(scope) => claims.scopes.contains(scope),
+            ViewOf::Others => false,
+        };
+        let own: Vec<&Vec<String>> =
+            self.0.iter().filter(|(of, _)| names(of)).map(|(_, patterns)| patterns).collect();
+        let given = match own.as_slice() {
+            [] => self.0.get(&ViewOf::Others).into_iter().flatten().collect(),
+            own => own.iter().copied().flatten().collect::<Vec<_>>(),
+        };
+        // A view without patterns is one of everything.
+        let patterns: Vec<Pattern> = given.iter().map(|text| Pattern::new(text)).collect();
+        (!patterns.is_empty()).then_some(View { patterns })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use switchboard_host::config::ViewOf;
+
+    use super::super::jwt::Claims;
+    use super::Views;
+
+    #[test]
+    fn a_caller_sees_what_its_token_is_given_and_nothing_else() {
+        let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let mut views = BTreeMap::from([
+            (ViewOf::Subject("ada".to_owned()), words(&["files"])),
+            (ViewOf::Client("ci".to_owned()), words(&["build/*"])),
+            (ViewOf::Scope("read".to_owned()), words(&["*/get_*"])),
+            (ViewOf::Subject("eve".to_owned()), words(&[])),
+            (ViewOf::Others, words(&["time"])),
+        ]);
+        let seen = |views: &BTreeMap<ViewOf, Vec<String>>, subject: &str, client, scope: &str| {
+            let scopes = vec![scope.to_owned()];
+            let claims = Claims { subject: subject.to_owned(), client, scopes };
+            Views::new(views.clone()).of(&claims).map(|view| view.key())
+        };
+        let ci = || Some("ci".to_owned());
+        for (subject, client, scope, expected) in [
+            ("ada", None, "tools", Some("files/*")),
+            ("ada", ci(), "tools", Some("files/*\nbuild/*")),
+            ("ada", ci(), "read", Some("files/*\nbuild/*\n*/get_*")),
+            ("bob", None, "read", Some("*/get_*")),
+            ("bob", None, "tools", Some("time/*")),
+            ("ci", None, "tools", Some("time/*")),
+            ("eve", None, "tools", None),
+        ] {
+            let expected = expected.map(str::to_owned);
+            assert_eq!(seen(&views, subject, client, scope), expected, "{subject} {scope}");
+        }
+        views.remove(&ViewOf::Others);
+        assert_eq!(seen(&views, "bob", None, "tools"), None);
+    }
+}

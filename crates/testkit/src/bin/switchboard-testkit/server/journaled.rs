@@ -1,0 +1,73 @@
+//! Tools of five kinds that note every call in the journal before they answer it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Exchange, content};
+use crate::message::{self, Answer, INVALID_PARAMS, Incoming};
+
+/// What the tools do, by the first part of their names: `echo_001`, `slow_001` and so on.
+const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
+/// How often `progress` reports.
+const STEPS: u32 = 3;
+const STEP: Duration = Duration::from_millis(5);
+
+/// So many tools, the kinds in turn.
+pub(crate) fn definitions(count: usize) -> Vec<Value> {
+    (0..count)
+        .map(|number| {
+            let kind = KINDS[number % KINDS.len()];
+            json!({
+                "name": format!("{kind}_{:03}", number / KINDS.len() + 1),
+                "description": format!("Notes the call, then does what `{kind}` says."),
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string", "description": "What the journal calls it."},
+                        "ms": {"type": "integer", "minimum": 0, "maximum": 60_000},
+                        "bytes": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
+                    },
+                    "required": ["id"],
+                },
+            })
+        })
+        .collect()
+}
+
+/// Every answer begins with the call's id, so that nobody takes it for another one's.
+pub(crate) async fn call(exchange: &Exchange, incoming: &Incoming) -> Answer {
+    let name = incoming.text("name").unwrap_or_default();
+    let arguments = incoming.arguments();
+    let Some(id) = arguments["id"].as_str() else {
+        return Answer::refuse(INVALID_PARAMS, "`id` is missing");
+    };
+    let size = |key: &str| arguments[key].as_u64().unwrap_or_default();
+    exchange.server.journal.line(&json!({"event": "call", "tool": name, "id": id}).to_string());
+    Answer::Result(match name.split('_').next() {
+        Some("slow") => {
+            tokio::time::sleep(Duration::from_millis(size("ms"))).await;
+            content::text(id)
+        }
+        Some("fail") => content::failure(id),
+        Some("big") => {
+            let more = usize::try_from(size("bytes")).unwrap_or_default();
+            content::text(format!("{id}{}", "x".repeat(more)))
+        }
+        Some("progress") => {
+            report(exchange, incoming).await;
+            content::text(id)
+        }
+        _ => content::text(id),
+    })
+}
+
+async fn report(exchange: &Exchange, incoming: &Incoming) {
+    for step in 1..=STEPS {
+        tokio::time::sleep(STEP).await;
+        if let Some(token) = incoming.meta("progressToken") {
+            let progress = json!({"progressToken": token, "progress": step, "total": STEPS});
+            exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The three accounts of what happened, as they are compared.
+
+use std::collections::HashMap;
+
+/// What a client saw of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) server: usize,
+    pub(super) tool: Box<str>,
+    pub(super) end: End,
+    pub(super) microseconds: u64,
+}
+
+/// How a call ended for its client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// With an outcome.
+    Outcome(Box<str>),
+    /// The client did not wait.
+    GivenUp,
+    /// In a way that no call should.
+    Trouble(String),
+}
+
+/// What the record says of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) server: String,
+    pub(super) target: String,
+    /// Nothing while it is under way.
+    pub(super) outcome: Option<String>,
+}
+
+/// All three.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    /// What each client saw, in order.
+    pub(super) clients: Vec<Vec<Seen>>,
+    /// What the record says of each client, in order.
+    pub(super) record: Vec<Vec<Row>>,
+    /// Rows of nobody who called.
+    pub(super) strangers: usize,
+    /// At which servers each call arrived, by its id.
+    pub(super) journals: HashMap<String, Vec<usize>>,
+}

@@ -1,0 +1,206 @@
+//! One client: it rests, calls, and notes what it saw, until the time is over.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Failure;
+use super::account::{End, Seen};
+use super::connection::{Connection, Reply};
+use super::plan::Plan;
+use super::random::Random;
+use super::work::Work;
+
+const MODERN: &str = "2026-07-28";
+const LEGACY: &str = "2025-11-25";
+/// A call that takes longer than any deadline of the gateway is trouble.
+const LONGEST: Duration = Duration::from_secs(120);
+/// A client in so much trouble gives up.
+const MOST_TROUBLE: usize = 3;
+/// One of so many steps is a look at the list of tools.
+const LOOKS: usize = 200;
+
+/// A client of one of the two eras.
+pub(super) struct Client {
+    number: usize,
+    address: String,
+    /// Only clients of the legacy era have one.
+    session: Option<String>,
+    connection: Option<Connection>,
+    random: Random,
+    next_id: u64,
+}
+
+impl Client {
+    /// Connects; clients of odd numbers are of the legacy era and open a session.
+    pub(super) async fn open(plan: &Plan, number: usize, address: &str) -> Result<Self, Failure> {
+        let mut client = Self {
+            number,
+            address: address.to_owned(),
+            session: None,
+            connection: None,
+            random: Random::new(plan.seed, u64::try_from(number).unwrap_or_default() + 1),
+            next_id: 1,
+        };
+        if !client.is_modern() {
+            let name = Plan::client(number);
+            let params = json!({
+                "protocolVersion": LEGACY, "capabilities": {},
+                "clientInfo": {"name": name, "version": "1"},
+            });
+            let reply = client.send("initialize", params).await?;
+            client.session = Some(reply.session.ok_or("no session was opened")?);
+        }
+        Ok(client)
+    }
+
+    /// Calls until the end.
+    pub(super) async fn run(mut self, plan: &Plan, end: Instant) -> Vec<Seen> {
+        let (mut seen, mut trouble): (Vec<Seen>, usize) = (Vec::new(), 0);
+        let twice = usize::try_from(plan.pause.as_micros() * 2).unwrap_or(usize::MAX);
+        while Instant::now() < end && trouble < MOST_TROUBLE {
+            let rest = Duration::from_micros(u64::try_from(self.random.below(twice)).unwrap_or(0));
+            tokio::time::sleep(rest).await;
+            if self.random.below(LOOKS) == 0 && self.send("tools/list", json!({})).await.is_err() {
+                self.connection = None;
+                trouble += 1;
+            }
+            let work = Work::next(plan, self.number, seen.len(), &mut self.random);
+            let began = Instant::now();
+            let end = self.call(&work).await;
+            if matches!(end, End::Trouble(_)) {
+                trouble += 1;
+            }
+            let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            let tool = work.tool.into();
+            seen.push(Seen { server: work.server, tool, end, microseconds: took });
+        }
+        seen
+    }
+
+    async fn call(&mut self, work: &Work) -> End {
+        let name = format!("{}__{}", Plan::server(work.server), work.tool);
+        let mut params = json!({"name": name, "arguments": work.arguments});
+        if work.reports {
+            params["_meta"]["progressToken"] = json!(work.id);
+        }
+        let patience = work.patience.unwrap_or(LONGEST);
+        let id = self.next_id;
+        match tokio::time::timeout(patience, self.send("tools/call", params)).await {
+            Ok(Ok(reply)) => end_of(work, &reply, id),
+            Ok(Err(failure)) => {
+                self.connection = None;
+                End::Trouble(failure.to_string())
+            }
+            Err(_) => {
+                self.connection = None;
+                match self.cancel(id).await {
+                    _ if work.patience.is_none() => End::Trouble("it took too long".to_owned()),
+                    Ok(()) => End::GivenUp,
+                    Err(failure) => End::Trouble(failure.to_string()),
+                }
+            }
+        }
+    }
+
+    /// Tells that an answer is not wanted: the modern era hangs up, the legacy one says so.
+    async fn cancel(&mut self, id: u64) -> Result<(), Failure> {
+        if self.session.is_none() {
+            return Ok(());
+        }
+        let body = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
+        });
+        let headers = self.headers("", &Value::Null);
+        let mut connection = Connection::open(&self.address).await?;
+        connection.post(&headers, &body.to_string()).await?;
+        Ok(())
+    }
+
+    /// Sends a request and gives the whole answer.
+    async fn send(&mut self, method: &str, mut params: Value) -> Result<Reply, Failure> {
+        let id = self.next_id;
+        self.next_id += 1;
+        if self.is_modern() && method != "initialize" {
+            let meta = &mut params["_meta"];
+            let name = Plan::client(self.number);
+            meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": name, "version": "1"});
+        }
+        let headers = self.headers(method, &params);
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => Connection::open(&self.address).await?,
+        };
+        let reply = connection.post(&headers, &body.to_string()).await?;
+        if reply.status != 200 {
+            return Err(format!("status {}: {}", reply.status, reply.body).into());
+        }
+        self.connection = Some(connection);
+        Ok(reply)
+    }
+
+    const fn is_modern(&self) -> bool {
+        self.number.is_multiple_of(2)
+    }
+
+    fn headers(&self, method: &str, params: &Value) -> String {
+        match &self.session {
+            Some(session) => {
+                format!("mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {session}\r\n")
+            }
+            None if self.is_modern() => {
+                let name = params["name"].as_str().map(|name| format!("mcp-name: {name}\r\n"));
+                let name = name.unwrap_or_default();
+                format!("mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}")
+            }
+            None => String::new(),
+        }
+    }
+}
+
+/// What an answer says; an answer to something else is trouble.
+fn end_of(work: &Work, reply: &Reply, id: u64) -> End {
+    let messages = reply.messages();
+    let answer = messages.last().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let Some(answer) = answer.filter(|answer| answer["id"] == id) else {
+        return End::Trouble(format!("no answer in {:?}", reply.body));
+    };
+    let result = &answer["result"];
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    let outcome = &result["_meta"]["switchboard/outcome"]["outcome"];
+    let is_ours = text.starts_with(&work.id) && text.len() == work.answer_bytes;
+    match (outcome.as_str(), result["isError"] == true) {
+        (Some(outcome), true) => End::Outcome(outcome.into()),
+        (None, true) if is_ours => End::Outcome("tool_error".into()),
+        (None, false) if is_ours => End::Outcome("ok".into()),
+        _ => {
+            let shown: String = answer.to_string().chars().take(300).collect();
+            End::Trouble(format!("this is no answer to {}: {shown}", work.id))
+        }
+    }
+}
+
+/// How many tools are listed, page by page.
+pub(super) async fn listed(address: &str) -> Result<usize, Failure> {
+    let mut client = Client {
+        number: 0,
+        address: address.to_owned(),
+        session: None,
+        connection: None,
+        random: Random::new(0, 0),
+        next_id: 1,
+    };
+    let (mut count, mut params) = (0, json!({}));
+    loop {
+        let reply = client.send("tools/list", params).await?;
+        let answer: Value = serde_json::from_str(&reply.body)?;
+        count += answer["result"]["tools"].as_array().map_or(0, Vec::len);
+        match answer["result"].get("nextCursor") {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => return Ok(count),
+        }
+    }
+}

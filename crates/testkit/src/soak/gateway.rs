@@ -1,0 +1,128 @@
+//! `switchboard serve` in a home of its own, with servers that keep journals.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use super::Failure;
+use super::journals::Journals;
+use super::plan::Plan;
+use crate::Home;
+
+/// How long all servers may take to be listed.
+const READY: Duration = Duration::from_secs(180);
+/// How long the gateway may take to end; it gives calls half a minute.
+const FAREWELL: Duration = Duration::from_secs(60);
+
+/// Where the gateway lives, before and after it runs.
+pub(super) struct Place {
+    home: Home,
+    program: PathBuf,
+}
+
+/// A gateway that runs; it ends with this value.
+pub(super) struct Gateway {
+    process: Child,
+    pub(super) address: String,
+}
+
+impl Place {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let place = Self { home: Home::new(), program: plan.program.clone() };
+        let journals = place.journals();
+        let fixture = crate::binary();
+        let mut servers = Map::new();
+        for number in 0..plan.servers {
+            let (journal, tools) = (journals.of(number), plan.tools_each().to_string());
+            let args = json!(["journal", "--tools", tools, "--journal", journal]);
+            servers.insert(Plan::server(number), json!({"command": fixture, "args": args}));
+        }
+        let config = json!({"mcpServers": servers, "settings": {"builtin": false}});
+        place.home.write("own/config.json", config.to_string());
+        place.home.write("system/.keep", "");
+        place
+    }
+
+    pub(super) fn journals(&self) -> Journals {
+        Journals::in_folder(self.home.path())
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        let home = self.home.path();
+        command.args(words).current_dir(home).env("HOME", home).kill_on_drop(true);
+        command.env("SWITCHBOARD_HOME", home.join("own"));
+        command.env("SWITCHBOARD_SYSTEM", home.join("system"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// What a command prints, if it ends well.
+    pub(super) async fn run(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+        let output = self.command(words).output().await?;
+        if !output.status.success() {
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("`switchboard {}` failed: {told}", words.join(" ")).into());
+        }
+        Ok(output.stdout)
+    }
+
+    /// Starts the gateway and waits until it listens.
+    pub(super) async fn start(&self) -> Result<Gateway, Failure> {
+        let words = ["serve", "--json", "--listen", "127.0.0.1:0", "--tools", "all"];
+        let log = std::fs::File::create(self.home.path().join("log"))?;
+        let mut process = self.command(&words).stdout(Stdio::piped()).stderr(log).spawn()?;
+        let output = process.stdout.take().ok_or("the gateway has no output")?;
+        let mut line = String::new();
+        let reading = BufReader::new(output).read_line(&mut line).await.map(|_| line);
+        let told: Value = serde_json::from_str(&reading?)
+            .map_err(|_| format!("the gateway did not start: {}", self.log()))?;
+        let url = told["url"].as_str().and_then(|url| url.strip_prefix("http://"));
+        let address = url.and_then(|url| url.split('/').next()).ok_or("no address was told")?;
+        Ok(Gateway { process, address: address.to_owned() })
+    }
+
+    /// What the gateway said to people.
+    pub(super) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Gateway {
+    pub(super) fn id(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    /// Waits until every server's tools are listed.
+    pub(super) async fn ready(&self, tools: usize) -> Result<(), Failure> {
+        let until = Instant::now() + READY;
+        loop {
+            let listed = super::client::listed(&self.address).await?;
+            if listed == tools {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(format!("{listed} of {tools} tools are listed").into());
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Asks it to end, and waits for that; says whether it ended well.
+    pub(super) async fn stop(mut self) -> Result<(), Failure> {
+        let process = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        kill_process(process.ok_or("the gateway is gone")?, Signal::TERM)?;
+        let status = tokio::time::timeout(FAREWELL, self.process.wait()).await;
+        let status = status.map_err(|_| "the gateway did not end")??;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("the gateway ended with {status}").into())
+        }
+    }
+}
