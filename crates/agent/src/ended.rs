@@ -69,7 +69,12 @@ fn words(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
     let hint = outcome.hint.as_deref().filter(|_| outcome.kind != OutcomeKind::Denied);
     let hint = hint.filter(|hint| !hint.contains("`switchboard "));
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let is_hook = outcome.reason.as_deref() == Some("hook");
     let text = match outcome.kind {
+        OutcomeKind::Denied if is_hook => format!(
+            "Not run, because it is not allowed: {message}. Do not try to get the same done in \
+             another way."
+        ),
         OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::InvalidOutput => {
             return result(outcome, wanted);
         }
@@ -100,7 +105,7 @@ fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
         WantedKind::Tool => Reply::from_json(&text),
         WantedKind::Resource => Reply::from_resource_json(&text),
     };
-    let ForModel { mut text, images, .. } = match reply {
+    let ForModel { mut text, images, hidden_removed } = match reply {
         // Pictures are kept for a model that can look at them, be it a later one.
         Ok(reply) => for_model(&reply, Vision::Yes),
         Err(problem) => ForModel {
@@ -108,6 +113,9 @@ fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
             ..Default::default()
         },
     };
+    if hidden_removed > 0 {
+        text = format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}");
+    }
     if outcome.kind == OutcomeKind::InvalidOutput {
         let message = outcome.message.as_deref().unwrap_or("it does not have the promised shape");
         text = format!("The call ran, but do not rely on its result: {message}.\n\n{text}");

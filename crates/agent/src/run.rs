@@ -1,6 +1,8 @@
 //! Runs one thing that a model asked for.
 
 use serde::Deserialize;
+use switchboard_host::events::What as Happened;
+use switchboard_host::format::provenance;
 use switchboard_host::outcome::Outcome;
 use switchboard_host::record::{Full, SessionId};
 use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
@@ -82,7 +84,7 @@ impl Runner {
                     }
                     Before::NotBegun => self.call(proposed, *wanted).await,
                 };
-                self.with_notices(server, ended)
+                self.with_origin(server, target, ended)
             }
             What::Own | What::Mistake { .. } => {
                 own::run(&asked, &self.offer, sessions, &self.session).await
@@ -241,10 +243,22 @@ impl Runner {
         ended
     }
 
-    fn with_notices(&self, server: &str, mut ended: Ended) -> Ended {
+    /// Adds what the server said meanwhile, and whose words all of it is where they give orders.
+    fn with_origin(&self, server: &str, target: &str, mut ended: Ended) -> Ended {
         if let Some(said) = self.notices.take(server) {
             ended.text.push_str("\n\n");
             ended.text.push_str(&said);
+        }
+        let ours = matches!(ended.outcome, OutcomeKind::Rejected | OutcomeKind::Denied);
+        if !ours && let Some(found) = provenance(&format!("{server}/{target}"), &ended.text) {
+            ended.text = format!("{}\n\n{}", found.label, ended.text);
+            self.parts.host.events().tell(|| Happened::ResultFlagged {
+                call: ended.call.clone(),
+                server: server.to_owned(),
+                target: target.to_owned(),
+                severity: found.severity.as_str(),
+                rules: found.rules,
+            });
         }
         ended
     }

@@ -16,8 +16,10 @@ mod load;
 mod memory;
 mod meter;
 mod parser;
+mod policy;
 mod prompt;
 mod report;
+mod scan;
 mod server;
 mod soak;
 mod start;
@@ -35,12 +37,12 @@ use words::Words;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HELP: &str = "\
-Usage: switchboard-bench [all|calls|start|memory|catalog|parser|prompt|gateway] [options]
+Usage: switchboard-bench [all|calls|start|memory|catalog|parser|policy|prompt|scan|gateway] [options]
 
   --quick          one short pass without the largest payload, less than a minute in all
   --passes N       how many turns each client has (20; with --quick 3); the rest at most 5
   --testenv DIR    where the other SDKs and the tokenizer are; `SWITCHBOARD_TESTENV` if not given
-  --catalog FILE   the servers and tools of `prompt` as JSON; made up if not given
+  --catalog FILE   the servers and tools of `prompt` and `scan` as JSON; made up if not given
   --no-peers       `gateway` without the gateways of others, which it installs below target/bench-peers
   --crate-peer     `gateway` with the crate mcp-proxy too, whose build takes minutes
   --json           every number as JSON instead of tables

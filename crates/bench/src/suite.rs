@@ -10,9 +10,10 @@ use crate::gateway::{self, Wish};
 use crate::parser::Anchor;
 use crate::report::{Section, markdown};
 use crate::words::Words;
-use crate::{catalog, memory, parser, prompt, start};
+use crate::{catalog, memory, parser, policy, prompt, scan, start};
 
-const PARTS: [&str; 7] = ["calls", "start", "memory", "catalog", "parser", "prompt", "gateway"];
+const PARTS: [&str; 9] =
+    ["calls", "start", "memory", "catalog", "parser", "policy", "prompt", "scan", "gateway"];
 
 /// Measures one part in this process and prints the numbers.
 pub(crate) async fn measure(mut words: Words) -> Result<()> {
@@ -22,6 +23,7 @@ pub(crate) async fn measure(mut words: Words) -> Result<()> {
         "start" => start::measure().await,
         "memory" => memory::measure().await,
         "catalog" => catalog::measure(),
+        "policy" => policy::measure(),
         "parser" => parser::measure(Anchor::LeftOut),
         "parser-and-anchor" => parser::measure(Anchor::Measured),
         other => Err(format!("`{other}` cannot be measured so").into()),
@@ -76,6 +78,14 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     if wanted("parser") {
         eprintln!("parser");
         sections.push(parser::section(passes).await?);
+    }
+    if wanted("policy") {
+        eprintln!("policy");
+        sections.push(policy::section(passes).await?);
+    }
+    if wanted("scan") {
+        eprintln!("scan");
+        sections.push(scan::section(catalog_file.as_deref())?);
     }
     if wanted("prompt") {
         eprintln!("prompt");

@@ -6,9 +6,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+use crate::args_hooks::Hooks;
 use crate::args_login::{Login, Logout};
-use crate::args_offers::{Complete, WatchResource};
+use crate::args_offers::{Complete, Output, WatchResource};
+use crate::args_pins::Pins;
+use crate::args_policy::PolicyArguments;
 use crate::args_review::{Review, WaitForReview};
+use crate::args_secrets::Secrets;
 use crate::args_serve::Serve;
 use crate::args_servers::Servers;
 use crate::args_tasks::Tasks;
@@ -44,6 +48,9 @@ pub(crate) struct Shared {
     /// A folder that servers are told of, in place of those of the settings (may be given several times)
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
+    /// Use nothing but what `switchboard.lock` says
+    #[arg(long, global = true)]
+    pub(crate) locked: bool,
     /// Do not record calls
     #[arg(long, global = true)]
     pub(crate) no_record: bool,
@@ -61,6 +68,9 @@ pub(crate) enum Command {
     Login(Login),
     /// End a login, here and at the authorization server
     Logout(Logout),
+    /// Keep, list and forget secrets that entries refer to as `${keyring:NAME}`
+    #[command(visible_alias = "secret")]
+    Secrets(Secrets),
     /// List, show and search tools
     #[command(visible_alias = "tool")]
     Tools(Tools),
@@ -91,11 +101,25 @@ pub(crate) enum Command {
     /// List, show, name, write out, delete and fork conversations
     #[command(visible_alias = "session")]
     Sessions(Sessions),
+    /// Show, check and try out the rules about calls
+    Policy(PolicyArguments),
     /// List and show recorded calls
     Calls(Calls),
     /// List and answer what waits for a person, from any terminal
     #[command(visible_alias = "reviews")]
     Review(Review),
+    /// List, try, approve and revoke hooks: programs that are asked before a call and told after it
+    #[command(visible_alias = "hook")]
+    Hooks(Hooks),
+    /// Look at what servers offer that nobody approved yet, and approve it
+    #[command(visible_alias = "pin")]
+    Pins(Pins),
+    /// Write what the servers offer into `switchboard.lock`, for `--locked`
+    Lock {
+        /// Write nothing; say what is different from the file
+        #[arg(long)]
+        check: bool,
+    },
     /// List, wait for and give up calls that servers go on with by themselves
     #[command(visible_alias = "task")]
     Tasks(Tasks),
@@ -116,7 +140,16 @@ pub(crate) struct Tools {
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
     #[command(flatten)]
-    pub(crate) list: OfServer,
+    pub(crate) list: ListTools,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListTools {
+    #[command(flatten)]
+    pub(crate) of: OfServer,
+    /// What models and clients do not see, and everything else in which the scanner found something
+    #[arg(long)]
+    pub(crate) held: bool,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -130,7 +163,7 @@ pub(crate) struct OfServer {
 pub(crate) enum ToolsCommand {
     /// List tools
     #[command(visible_alias = "ls")]
-    List(OfServer),
+    List(ListTools),
     /// Show everything about a tool
     Show {
         /// The server
@@ -227,9 +260,8 @@ pub(crate) enum ResourcesCommand {
         server: String,
         /// The resource's address
         uri: String,
-        /// Write the content to this file
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        to: Output,
     },
     /// Print each change of a resource, until interrupted
     Watch(WatchResource),
@@ -297,6 +329,8 @@ pub(crate) enum CallsCommand {
         /// The call's id
         id: String,
     },
+    /// Check that the record is as it was written, and name the first call that is not
+    Verify,
 }
 
 #[derive(Debug, Args)]

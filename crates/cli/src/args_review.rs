@@ -85,6 +85,15 @@ pub(crate) enum ReviewCommand {
     },
     /// Answer an entry; the first answer counts
     Answer(AnswerIt),
+    /// List the tools that are always allowed by an answer
+    Remembered,
+    /// Take such an answer back: the tool is asked about again
+    Forget {
+        /// The server
+        server: String,
+        /// The tool
+        tool: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -112,6 +121,8 @@ pub(crate) struct AnswerIt {
 pub(crate) enum AnswerWord {
     /// Run the call, this once
     Run,
+    /// Run it, and do not ask for this tool again in the same session
+    Session,
     /// Run it, and do not ask for this tool again
     Always,
     /// Leave it out

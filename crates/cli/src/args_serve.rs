@@ -33,6 +33,12 @@ pub(crate) struct Serve {
     /// Let in only who presents a token; always so where other machines can reach us
     #[arg(long)]
     pub(crate) require_token: bool,
+    /// Leave the web console out
+    #[arg(long)]
+    pub(crate) no_console: bool,
+    /// The address of a proxy with TLS through which the console is reached; without it, the console is for this machine only
+    #[arg(long, value_name = "URL", conflicts_with_all = ["no_console", "stdio"])]
+    pub(crate) console_url: Option<String>,
     #[command(flatten)]
     pub(crate) oauth: OauthArguments,
     #[command(flatten)]

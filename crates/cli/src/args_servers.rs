@@ -39,10 +39,26 @@ pub(crate) enum ServersCommand {
         /// Its name
         name: String,
     },
-    /// Agree to a server of the project's file, as it stands there now
+    /// Show a server's entry and what to know about it, without starting it
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Agree to a server of the project's file, or to a dangerous one, as it stands there now
     Approve {
         /// Its name
         name: String,
+        /// Agree to what is dangerous about it without a question
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Watch a server while it runs unconfined, and propose a `sandbox` for it
+    Sandbox {
+        /// Its name
+        name: String,
+        /// So long, in seconds
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+        seconds: u64,
     },
     /// Start a server afresh and say how it went
     Restart {
@@ -87,6 +103,9 @@ pub(crate) struct Add {
     /// Replace a server of that name
     #[arg(long)]
     pub(crate) force: bool,
+    /// Agree to what is dangerous about it without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

@@ -1,10 +1,11 @@
 //! What every command needs: the files, the host, the printer; puts everything together.
 
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::config::{self, Approvals, Config, Environment, Places};
+use switchboard_host::config::{self, Approvals, Config, Environment, Lock, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::Pattern;
@@ -94,6 +95,21 @@ impl Context {
         })
     }
 
+    /// The configuration, without a word about it.
+    pub(crate) fn silent_config(&self) -> Config {
+        let approvals = Approvals::load(&self.places.state);
+        config::load(&self.places, &self.environment, &approvals)
+    }
+
+    /// Fetches what the team keeps at an address and is not here yet. What cannot be fetched is
+    /// missed, and said, by whoever needs it.
+    pub(crate) async fn fetch_team_files(&self) {
+        let team = self.silent_config().team;
+        for problem in config::fetch_team_files(&team, &self.places.state).await {
+            self.printer.warn(&problem.to_string(), problem.hint.as_deref());
+        }
+    }
+
     /// The configuration, with its problems told.
     pub(crate) fn config(&self) -> Result<Config, CliError> {
         let approvals = Approvals::load(&self.places.state);
@@ -153,6 +169,16 @@ impl Context {
         }
     }
 
+    /// What stays between us and each program that we start.
+    #[expect(clippy::unused_self, reason = "it is a fact about this program")]
+    pub(crate) fn keeper(&self) -> Option<Vec<String>> {
+        std::env::current_exe()
+            .ok()
+            .and_then(|path| path.to_str().map(str::to_owned))
+            .filter(|_| cfg!(unix))
+            .map(|program| vec![program, KEEPER.to_owned()])
+    }
+
     /// What waits for a person, in these places.
     pub(crate) fn waiting(&self, places: &Places, limit: Duration) -> Waiting {
         let store = match self.shared.no_record {
@@ -180,11 +206,7 @@ impl Context {
         environment: Environment,
         wanted: Wanted,
     ) -> Result<Host, CliError> {
-        let keeper = std::env::current_exe()
-            .ok()
-            .and_then(|path| path.to_str().map(str::to_owned))
-            .filter(|_| cfg!(unix))
-            .map(|program| vec![program, KEEPER.to_owned()]);
+        let keeper = self.keeper();
         let record = if self.shared.no_record { Recording::Off } else { Recording::On };
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let approvals = Approvals::load(&places.state);
@@ -200,7 +222,12 @@ impl Context {
         let answers = FaceAnswers::new(wanted.people.asker, Vec::new())
             .with_waiting(waiting.clone())
             .with_sampler(Arc::new(sampler));
+        let lock = match self.shared.locked {
+            true => Some(Lock::load(&self.lock_folder())?),
+            false => None,
+        };
         let options = Options {
+            lock,
             keeper,
             reviewer: wanted.people.reviewer,
             answers: Arc::new(answers),
@@ -232,6 +259,12 @@ impl Context {
         Ok(host)
     }
 
+    /// The folder of the project, where its lock file is.
+    pub(crate) fn lock_folder(&self) -> PathBuf {
+        let project = self.places.around.clone();
+        project.unwrap_or_else(|| self.environment.current_dir.clone())
+    }
+
     /// Waits for the servers to come up, shows that on a terminal, and tells which did not.
     pub(crate) async fn ready(
         &self,
@@ -245,18 +278,30 @@ impl Context {
             host.stop().await;
             return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
         }
+        for problem in host.hooks().problems() {
+            let hint = "`switchboard hooks list` shows them";
+            self.printer.warn(&escape_line(&problem), Some(hint));
+        }
         for server in host.fleet().load().servers.values() {
             if let Status::NeedsApproval = server.status {
                 let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
-                self.printer.warn(
-                    &format!("server `{}` of the project's file has not been approved", server.id),
-                    Some(&hint),
-                );
+                self.printer
+                    .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
             }
             if let Some(failure) = server.status.failure() {
                 let message = format!("server `{}` is not ready: {}", server.id, failure.message);
-                self.printer.warn(&escape_line(&message), failure.hint.as_deref());
+                self.printer.warn(&message, failure.hint.as_deref());
             }
+        }
+        for (server, held) in &host.held().load().servers {
+            let count = held.definitions.len();
+            let what = match (&held.whole, count) {
+                (Some(why), _) => format!("is held: {why}"),
+                (None, 1) => "has a definition that is held".to_owned(),
+                (None, _) => format!("has {count} definitions that are held"),
+            };
+            let hint = format!("look with `switchboard pins diff {server}`");
+            self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
         }
         Ok(())
     }

@@ -53,9 +53,17 @@ impl From<ConfigError> for CliError {
 
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
-        let StartError::Ledger(ledger) = &error;
-        let hint = ledger.hint().map(str::to_owned);
-        Self { message: error.to_string(), hint, code: exit_code::TROUBLE }
+        let message = error.to_string();
+        match error {
+            StartError::Ledger(ledger) => {
+                let hint = ledger.hint().map(str::to_owned);
+                Self { message, hint, code: exit_code::TROUBLE }
+            }
+            StartError::Policy(problem) => {
+                let hint = problem.hint.as_deref().map(str::to_owned);
+                Self { message, hint, code: exit_code::CONFIG }
+            }
+        }
     }
 }
 
@@ -104,7 +112,9 @@ impl From<LoginError> for CliError {
     fn from(error: LoginError) -> Self {
         let code = match &error {
             LoginError::NotForLogin { .. } => exit_code::USAGE,
-            LoginError::NoKey { .. } | LoginError::NoClient { .. } => exit_code::CONFIG,
+            LoginError::NoKey { .. }
+            | LoginError::NoClient { .. }
+            | LoginError::NoSecret { .. } => exit_code::CONFIG,
             LoginError::Unreadable { .. } | LoginError::NotStored { .. } => exit_code::TROUBLE,
             LoginError::Refused { code, .. } if code == "access_denied" => exit_code::NOT_ALLOWED,
             LoginError::Blocked { .. }

@@ -45,7 +45,7 @@ pub(crate) fn of(kind: OutcomeKind, reason: Option<&str>) -> u8 {
         OutcomeKind::Denied | OutcomeKind::Rejected => NOT_ALLOWED,
         OutcomeKind::NotSent => match reason {
             Some("unknown_server" | "not_listed" | "bad_arguments") => USAGE,
-            Some("disabled" | "not_approved") => NOT_ALLOWED,
+            Some("disabled" | "not_approved" | "not_allowed") => NOT_ALLOWED,
             Some("record_unavailable" | "ledger") => TROUBLE,
             _ => NOT_RUN,
         },

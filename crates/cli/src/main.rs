@@ -6,9 +6,13 @@ use clap::Parser as _;
 
 mod args;
 mod args_chat;
+mod args_hooks;
 mod args_login;
 mod args_offers;
+mod args_pins;
+mod args_policy;
 mod args_review;
+mod args_secrets;
 mod args_serve;
 mod args_servers;
 mod args_tasks;
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
     if let Some(code) = keep() {
         return ExitCode::from(code);
     }
+    // What breaks must not tell what it held.
+    std::panic::set_hook(Box::new(|panic| ui::printer::talk(&panic.to_string())));
     let arguments = Arguments::parse();
     ui::terminal::remember();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -58,12 +64,19 @@ fn main() -> ExitCode {
     code
 }
 
-/// With the secret first word, this process stays with a server instead of being a command.
+/// With a secret first word, this process stays with a server or becomes one, instead of being a
+/// command.
 #[cfg(unix)]
 fn keep() -> Option<u8> {
     let mut words = std::env::args_os().skip(1);
-    (words.next()? == context::KEEPER)
-        .then(|| switchboard_host::connect::keep(&words.collect::<Vec<_>>()))
+    let first = words.next()?;
+    if first == context::KEEPER {
+        Some(switchboard_host::connect::keep(&words.collect::<Vec<_>>()))
+    } else if first == switchboard_host::connect::CONFINER {
+        Some(switchboard_host::connect::confine(&words.collect::<Vec<_>>()))
+    } else {
+        None
+    }
 }
 
 #[cfg(not(unix))]

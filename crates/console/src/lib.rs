@@ -1,1 +1,21 @@
-//! Face: web pages for people who look, try and approve; still empty.
+//! Face: web pages and a JSON API for people who look, try and approve.
+//!
+//! [`Console::router`] gives the routes; whoever listens puts them beside its own. Every request
+//! passes the `door` (the right `Host`, no foreign `Origin`, a signed-in browser, a token for
+//! whatever acts). What is shown is gathered once in `shown`, for the `pages` and for the API alike;
+//! `routes` is the one table of both.
+
+mod actions;
+mod api;
+mod assets;
+mod console;
+mod door;
+mod live;
+mod openapi;
+mod pages;
+mod random;
+mod reply;
+mod routes;
+mod shown;
+
+pub use console::{Address, Console, Options};

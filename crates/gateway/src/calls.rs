@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::call::no_arguments;
+use switchboard_host::execute::TaskNews;
 use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::answer::{Reply, of_outcome};
+use crate::answer::Reply;
 use crate::asked::{Asked, Params, missing};
 use crate::client::is_serious;
 use crate::gateway::Gateway;
@@ -20,9 +21,10 @@ use crate::members::{Members, push_text};
 use crate::notices::Notice;
 use crate::parked::Running;
 use crate::relay::{Ask, Relay};
+use crate::tasks::Wanted;
 
 /// Times that a server may ask in one call.
-const ROUNDS: usize = 10;
+pub(crate) const ROUNDS: usize = 10;
 
 /// How long the last messages of a server may take to get here.
 const LAST_WORDS: Duration = Duration::from_millis(5);
@@ -32,8 +34,9 @@ const LAST_WORDS: Duration = Duration::from_millis(5);
 const TOGETHER: Duration = Duration::from_millis(250);
 
 /// What happens next in a call.
-enum Happening {
+pub(crate) enum Happening {
     Ended(Box<switchboard_host::Record>),
+    Became(TaskNews),
     Asked(Ask),
     Progress(Json),
     Said(Notice),
@@ -73,7 +76,12 @@ impl Gateway {
         params: &Params,
     ) -> Result<Running, RpcError> {
         let listing = self.listing(&asked.client.view);
-        let target = find(&listing, kind, params, asked.client.era())?;
+        let held = || self.held(&asked.client.view, kind, params.name.as_deref()?);
+        let target = match find(&listing, kind, params, asked.client.era()) {
+            Ok(target) => target,
+            Err(error) => held().ok_or(error)?,
+        };
+        Wanted::check(asked, &listing, &target)?;
         if let (TargetKind::Tool, Some(name)) = (kind, params.name.as_deref()) {
             self.count(name);
         }
@@ -100,13 +108,19 @@ impl Gateway {
         let (relay, asks) = Relay::new(&asked.client, Arc::clone(self.host().answers()));
         let relay = Arc::new(relay);
         let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
+        let (wanted, cancel) = (Wanted::of(asked), asked.cancel.child_token());
+        let (tasks, news) = match wanted {
+            Wanted::Result => (None, None),
+            Wanted::TaskIfAny | Wanted::Task { .. } => Some(mpsc::channel(16)).unzip(),
+        };
         let attention = Attention {
-            cancel: asked.cancel.clone(),
+            cancel: cancel.clone(),
+            wish: wanted.wish(),
+            tasks,
             progress: reports,
             answers: Some(Arc::clone(&relay) as _),
             reviewer: Some(relay),
             log_level: least.map(str::to_owned).or_else(|| asked.client.level()),
-            ..Attention::default()
         };
         let (host, lease) = (self.host().clone(), listing.lease.clone());
         let (client, target) = (Arc::clone(&asked.client), proposed.target.clone());
@@ -117,7 +131,8 @@ impl Gateway {
         let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
         let busy = asked.client.busy_with(&target.server);
         let given = given(params);
-        Running { call, target, asks: Some(asks), progress, logs, busy, rounds: 0, given }
+        let (asks, rounds) = (Some(asks), 0);
+        Running { call, target, asks, progress, logs, busy, rounds, given, wanted, cancel, news }
     }
 
     /// Follows a call to its end, or to where its client has to come back.
@@ -140,8 +155,12 @@ impl Gateway {
             match happening {
                 Happening::Ended(record) => {
                     self.say_the_rest(asked, &mut running).await;
-                    return of_outcome(record.outcome, &running.target, asked.client.era());
+                    return self.hand_out_ended(asked, &running, record.outcome);
                 }
+                Happening::Became(news) => match self.hand_out(asked, running, &news) {
+                    Ok(created) => return Ok(created),
+                    Err(back) => running = *back,
+                },
                 Happening::Progress(report) => {
                     if let Some(params) = token.and_then(|token| with_token(&report, token)) {
                         asked.out.notify("notifications/progress", &params).await;
@@ -235,11 +254,12 @@ impl Gateway {
     }
 }
 
-async fn next(running: &mut Running) -> Happening {
-    let Running { call, asks, progress, logs, .. } = running;
+pub(crate) async fn next(running: &mut Running) -> Happening {
+    let Running { call, asks, progress, logs, news, .. } = running;
     tokio::select! {
         biased;
         Some(notice) = next_notice(logs.as_mut()) => Happening::Said(notice),
+        Some(news) = next_of(news.as_mut()) => Happening::Became(news),
         Some(report) = next_of(progress.as_mut()) => Happening::Progress(report),
         Some(ask) = next_of(asks.as_mut()) => Happening::Asked(ask),
         record = call => Happening::Ended(Box::new(record)),
@@ -309,7 +329,7 @@ impl Running {
 }
 
 /// Asks a client of the legacy era at once.
-async fn put(asked: &Asked, ask: Ask) {
+pub(crate) async fn put(asked: &Asked, ask: Ask) {
     let params = ask.params.as_ref().map_or("", Json::as_str);
     let answer = tokio::select! {
         answer = asked.out.ask(&ask.method, params) => answer,

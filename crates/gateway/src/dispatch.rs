@@ -9,9 +9,13 @@ use crate::asked::Asked;
 use crate::gateway::Gateway;
 use crate::listing::Kind;
 use crate::session::locked;
+use crate::tasks::EXTENSION;
 
 /// What we can do, whatever the servers can.
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}"#;
+
+/// What 2025-11-25 says about tasks.
+const TASKS: &str = r#""tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
 impl Gateway {
     /// Answers a request with the text of its result.
@@ -39,6 +43,9 @@ impl Gateway {
             ("logging/setLevel", Era::Legacy) => set_level(asked).map(Reply::from),
             ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true).map(Reply::from),
             ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false).map(Reply::from),
+            (method, _) if method.starts_with("tasks/") => {
+                self.about_task(asked).await.map(Reply::from)
+            }
             (method, _) => {
                 let why = format!("there is no method `{method}`");
                 Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
@@ -54,7 +61,7 @@ impl Gateway {
             "serverInfo": identity(),
         });
         self.introduce(asked, &mut body);
-        with_capabilities(&body.to_string())
+        with_capabilities(&body.to_string(), asked.client.revision)
     }
 
     fn discover(&self, asked: &Asked) -> Reply {
@@ -64,7 +71,8 @@ impl Gateway {
         });
         self.introduce(asked, &mut body);
         let cache = if asked.client.view.is_whole() { Cache::Public } else { Cache::Private };
-        dressed(Json::trusted(with_capabilities(&body.to_string())), Era::Modern, cache)
+        let body = with_capabilities(&body.to_string(), Revision::NEWEST);
+        dressed(Json::trusted(body), Era::Modern, cache)
     }
 
     fn introduce(&self, asked: &Asked, body: &mut serde_json::Value) {
@@ -102,8 +110,17 @@ fn set_level(asked: &Asked) -> Result<String, RpcError> {
     }
 }
 
-fn with_capabilities(body: &str) -> String {
-    let front = format!(r#""capabilities":{CAPABILITIES}"#);
+fn with_capabilities(body: &str, revision: Revision) -> String {
+    let tasks = match revision {
+        Revision::NEWEST => format!(r#""extensions":{{"{EXTENSION}":{{}}}}"#),
+        Revision::NEWEST_LEGACY => TASKS.to_owned(),
+        _ => String::new(),
+    };
+    let all = match tasks.as_str() {
+        "" => Some(CAPABILITIES.to_owned()),
+        tasks => crate::members::with_front(tasks, CAPABILITIES),
+    };
+    let front = format!(r#""capabilities":{}"#, all.as_deref().unwrap_or(CAPABILITIES));
     crate::members::with_front(&front, body).unwrap_or_else(|| body.to_owned())
 }
 

@@ -13,6 +13,7 @@ use crate::naming::NameMode;
 use crate::notices::Notices;
 use crate::parked::Parked;
 use crate::session::{Sessions, locked};
+use crate::tasks::Tasks;
 use crate::used::Used;
 use crate::view::View;
 
@@ -78,6 +79,7 @@ struct Inner {
     callers: Callers,
     sessions: Sessions,
     parked: Parked,
+    tasks: Tasks,
     notices: Notices,
     used: Used,
     stop: CancellationToken,
@@ -98,6 +100,7 @@ impl Gateway {
             callers: Callers::new(limits),
             sessions: Sessions::new(limits.sessions),
             parked: Parked::new(limits.waiting),
+            tasks: Tasks::new(limits.waiting),
             notices: Notices::default(),
             used: Used::default(),
             stop,
@@ -163,6 +166,7 @@ impl Gateway {
         }
         self.inner.sessions.close_all(|identity| !holds(identity));
         self.inner.parked.give_up(|identity| !holds(identity));
+        self.inner.tasks.give_up(|identity| !holds(identity));
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -175,6 +179,10 @@ impl Gateway {
 
     pub(crate) fn parked(&self) -> &Parked {
         &self.inner.parked
+    }
+
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.inner.tasks
     }
 
     pub(crate) fn notices(&self) -> &Notices {
@@ -223,6 +231,7 @@ impl Gateway {
             self.inner.callers.sweep();
             self.inner.sessions.sweep();
             self.inner.parked.sweep();
+            self.inner.tasks.sweep();
         }
     }
 }

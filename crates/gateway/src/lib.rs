@@ -16,6 +16,7 @@ mod complete;
 mod dispatch;
 mod envelope;
 mod gateway;
+mod held;
 pub mod http;
 pub mod keys;
 mod limits;
@@ -30,6 +31,7 @@ mod relay;
 mod search;
 mod session;
 mod stdio;
+mod tasks;
 mod used;
 mod view;
 

@@ -109,7 +109,8 @@ impl Gateway {
             }
             // What a server says during a call goes with that call.
             Notice::Said { server, level, params } => {
-                let seen = client.view.is_whole() || client.view.shows(server, "*");
+                let seen = (client.view.is_whole() || client.view.shows(server, "*"))
+                    && !self.host().held().load().is_whole(server);
                 (client.wants(level) && seen && !client.is_busy_with(server))
                     .then(|| ("notifications/message", params.to_string()))
             }

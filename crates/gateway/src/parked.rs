@@ -5,15 +5,18 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use switchboard_host::execute::TaskNews;
 use switchboard_host::{Record, Target};
 use switchboard_wire::Json;
 use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use crate::client::Busy;
 use crate::notices::Notice;
 use crate::random;
 use crate::relay::Ask;
 use crate::session::locked;
+use crate::tasks::Wanted;
 
 /// How long a client may take to come back.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
@@ -35,6 +38,12 @@ pub(crate) struct Running {
     pub(crate) rounds: usize,
     /// Answers that came with the call itself.
     pub(crate) given: Vec<(String, Json)>,
+    /// What its client wants where its server goes on with it.
+    pub(crate) wanted: Wanted,
+    /// Gives it up.
+    pub(crate) cancel: CancellationToken,
+    /// What becomes of the task that it is.
+    pub(crate) news: Option<mpsc::Receiver<TaskNews>>,
 }
 
 /// A call that waits.

@@ -82,6 +82,7 @@ impl Relay {
         let instead = content.as_ref().and_then(|content| content.instead.clone());
         match (said.action.as_str(), content.and_then(|content| content.answer).as_deref()) {
             ("accept", Some("run")) => Some(Answer::Run),
+            ("accept", Some("session")) => Some(Answer::Session),
             ("accept", Some("skip")) => Some(Answer::Skip),
             ("accept" | "decline", _) => Some(Answer::Reject(instead.unwrap_or_default())),
             _ => None,
@@ -110,6 +111,7 @@ fn form(question: &Question) -> serde_json::Value {
                     "title": "Answer",
                     "oneOf": [
                         {"const": "run", "title": "Run it, this once"},
+                        {"const": "session", "title": "Run it, and do not ask again for now"},
                         {"const": "skip", "title": "Leave it out"},
                         {"const": "reject", "title": "Do something else"},
                     ],

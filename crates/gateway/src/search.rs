@@ -90,7 +90,9 @@ impl Gateway {
                 self.call(asked, switchboard_host::TargetKind::Tool).await
             }
             OwnTool::Call => {
-                let Some(target) = listing.tool(&given.name) else {
+                let kind = switchboard_host::TargetKind::Tool;
+                let held = || self.held(&asked.client.view, kind, &given.name);
+                let Some(target) = listing.tool(&given.name).or_else(held) else {
                     return Ok(said(asked, &unknown(&given.name), true));
                 };
                 self.count(&given.name);

@@ -1,7 +1,7 @@
 //! The line: the only way to run anything.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -15,12 +15,14 @@ use crate::catalog::{Lease, ResolveError, ResolvedCall};
 use crate::connect::Answers;
 use crate::events::What;
 use crate::execute::{
-    self, Announce, Reach, TaskHandle, TaskNotes, TaskPlace, TaskState, TaskWish,
+    self, Announce, Reach, TaskHandle, TaskNews, TaskNotes, TaskPlace, TaskState, TaskWish,
 };
+use crate::hooking::Done;
 use crate::host::Host;
 use crate::outcome::{Outcome, OutcomeKind};
 use crate::proposed::{ProposedCall, Target};
 use crate::record::{CallId, Intent, NewCall, OpenCall, Record};
+use crate::redact;
 use crate::review::Reviewer;
 use crate::running::RunningTask;
 
@@ -39,6 +41,8 @@ pub struct Attention {
     pub log_level: Option<String>,
     /// What to do where a server goes on with the call by itself.
     pub wish: TaskWish,
+    /// Is told when the call becomes a task, and what its server says of that.
+    pub tasks: Option<mpsc::Sender<TaskNews>>,
 }
 
 impl Host {
@@ -65,7 +69,7 @@ impl Host {
         let _asked = self.waiting().askers().begin(number, caller.reference.as_deref());
         let target = proposed.target.clone();
         let edited = OnceLock::new();
-        let task = OnceLock::new();
+        let (task, done) = (OnceLock::new(), OnceLock::new());
         let passage = Passage {
             host: self,
             lease,
@@ -74,12 +78,17 @@ impl Host {
             attention,
             edited: &edited,
             task: &task,
+            done: &done,
         };
         let outcome = tokio::select! {
             biased;
             outcome = passage.with_fallback(proposed) => outcome,
             () = attention.cancel.cancelled() => self.given_up(&target, task.get()).await,
         };
+        if let (Some(done), Some(result)) = (done.get(), &outcome.result) {
+            let result = String::from_utf8_lossy(result);
+            self.tell_hooks(done, &result, (&open, attention)).await;
+        }
         let mut record = self.settle(open, outcome).await;
         record.edited = edited.into_inner();
         self.tell_finished(&target, &record);
@@ -116,7 +125,7 @@ impl Host {
             server: target.server.clone(),
             target: target.name.clone(),
             outcome: record.outcome.kind.as_str().to_owned(),
-            message: record.outcome.message.clone(),
+            message: record.outcome.message.as_deref().map(|text| redact::text(text).into_owned()),
             milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
         });
     }
@@ -133,6 +142,8 @@ pub(crate) struct Passage<'a> {
     edited: &'a OnceLock<Bytes>,
     /// The task that the call has become.
     task: &'a OnceLock<RunningTask>,
+    /// What hooks are told of afterwards.
+    done: &'a OnceLock<Done>,
 }
 
 impl Passage<'_> {
@@ -154,16 +165,32 @@ impl Passage<'_> {
 
     async fn line(&self, proposed: ProposedCall, fallback: Option<Arc<str>>) -> Outcome {
         let Self { host, lease, open, attention, .. } = self;
-        let written = proposed.arguments.clone();
+        let (target, written) = (proposed.target.clone(), proposed.arguments.clone());
         let resolved = match lease.resolve(proposed) {
             Ok(resolved) => resolved,
-            Err(error) => return unresolved(&error),
+            Err(error) => return self.held_back(&target).unwrap_or_else(|| unresolved(&error)),
         };
+        if let Some(outcome) = self.drifted(&resolved) {
+            return outcome;
+        }
         open.resolved(Arc::clone(resolved.definition_digest()));
         let permitted = match self.decide(resolved).await {
             Ok(permitted) => permitted,
             Err(outcome) => return outcome,
         };
+        let hooks = host.guard().hooks().in_force();
+        let permitted = match &hooks {
+            None => permitted,
+            // Boxed: the future is large, and most calls do not need it.
+            Some(hooks) => match Box::pin(self.pass_hooks(hooks, permitted)).await {
+                Ok(permitted) => permitted,
+                Err(outcome) => return outcome,
+            },
+        };
+        // A person may have taken their time.
+        if let Some(outcome) = self.drifted(permitted.call()) {
+            return outcome;
+        }
         host.tell_started(permitted.call(), open);
         let reach = host.reach(open.id(), attention);
         let arguments = permitted.call().arguments().bytes();
@@ -173,8 +200,18 @@ impl Passage<'_> {
         // For the stand-in as well: its arguments are no longer those that were proposed.
         let edited = self.edited.get().cloned();
         let target = permitted.call().target();
-        let intended = Intended { open, target, fallback, edited, task: self.task };
+        let news = attention.tasks.as_ref();
+        let intended = Intended { open, target, fallback, edited, task: self.task, news };
+        let began = Instant::now();
         let outcome = execute::run(&permitted, &reach, &intended).await;
+        if outcome.kind != OutcomeKind::NotSent {
+            self.heard(permitted.call());
+        }
+        let told = hooks.filter(|hooks| outcome.result.is_some() && !hooks.after().is_empty());
+        if let Some(hooks) = told {
+            let occasion = host.occasion(permitted.call(), self.caller, open);
+            self.done.get_or_init(|| Done { hooks, occasion, took: began.elapsed() });
+        }
         lease.check_output(permitted.call(), outcome)
     }
 }
@@ -186,10 +223,21 @@ struct Intended<'a> {
     fallback: Option<Arc<str>>,
     edited: Option<Bytes>,
     task: &'a OnceLock<RunningTask>,
+    news: Option<&'a mpsc::Sender<TaskNews>>,
+}
+
+impl Intended<'_> {
+    fn tell(&self, task: &TaskHandle, state: &TaskState) {
+        if let Some(news) = self.news {
+            // Whoever does not keep up hears of the next.
+            news.try_send(TaskNews { task: task.clone(), state: state.clone() }).ok();
+        }
+    }
 }
 
 impl TaskNotes for Intended<'_> {
     async fn task_says(&self, task: &TaskHandle, state: &TaskState) {
+        self.tell(task, state);
         if let Some(running) = self.task.get() {
             running.note(self.open, task, state).await;
         }
@@ -211,6 +259,7 @@ impl Announce for Intended<'_> {
             task: task.clone(),
         });
         running.note(self.open, task, state).await;
+        self.tell(task, state);
     }
 }
 

@@ -1,13 +1,21 @@
 //! The part of the line that decides: policy, then a person if policy says so.
 
+use std::sync::Arc;
+
 use switchboard_wire::Json;
 
 use crate::call::{Passage, with_hint};
 use crate::caller::Caller;
-use crate::catalog::ResolvedCall;
+use crate::catalog::scan::Severity;
+use crate::catalog::{Flagged, ResolvedCall};
+use crate::config::{Config, Effect};
 use crate::events::What;
+use crate::host::Host;
 use crate::outcome::Outcome;
-use crate::policy::{self, Answer, Decision, PermittedCall, Question, Rejected, Rules};
+use crate::policy::{
+    self, Answer, Asking, Decision, Denied, Facts, PermittedCall, Policy, Question, Rejected,
+    Rules, SessionFacts, SessionKey,
+};
 use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::VerdictWord;
 use crate::review::{CallSeen, Unanswered, put_question};
@@ -15,41 +23,95 @@ use crate::review::{CallSeen, Unanswered, put_question};
 /// So often a person may put arguments in place before the call is given up.
 const MOST_EDITS: usize = 10;
 
+impl Host {
+    /// The rule that forbids a target to everybody, if there is one: for what is asked of servers
+    /// beside calls.
+    pub(crate) fn forbidden(&self, target: &Target) -> Option<String> {
+        let config = self.config().load();
+        let policy = self.guard().rules.policy(&config.policies);
+        let (caller, session) = (Caller::person(), SessionFacts::default());
+        let server = config.servers.get(target.server.as_str());
+        let facts = Facts::without_definition(target, "{}", server, &caller, &session);
+        let ruling = policy.ruling(&facts).filter(|ruling| ruling.effect == Effect::Deny)?;
+        Some(ruling.by.to_string())
+    }
+}
+
 impl Passage<'_> {
     /// Policy, then a person if policy says so.
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
-        let always = self.host.is_always_allowed(resolved.target());
-        let rules = Rules { always, ..Rules::of(&config.settings, self.host.allowed()) };
-        let question = match policy::decide(resolved, self.caller, rules) {
+        let in_force = self.host.guard().rules.policy(&config.policies);
+        let session = self.session().await?;
+        let sessions = &self.host.guard().rules.sessions;
+        sessions.change(&SessionKey::of(self.caller), |facts| facts.calls += 1);
+        let asking = Asking { caller: self.caller, session: &session };
+        let found = self.lease.flagged(resolved.target());
+        let found = found.filter(|one| one.severity >= Severity::Ask).map(Flagged::reason);
+        let rules = self.rules(&config, &in_force, resolved.target());
+        let rules = Rules { flagged: found.as_deref(), ..rules };
+        let question = match policy::decide(resolved, asking, rules) {
             Decision::Permitted(permitted) => {
                 self.open.decided(VerdictWord::Allow, permitted.by());
                 return Ok(permitted);
             }
             Decision::Denied(denied) => {
                 self.open.decided(VerdictWord::Deny, denied.by.as_str());
-                return Err(Outcome::denied("policy", denied.to_string()));
+                return Err(Outcome::denied(denied.word, denied.to_string()));
             }
             Decision::Asked(question) => question,
         };
+        let answers = &self.host.guard().session_answers;
+        if !question.is_asked_each_time() && answers.allows(self.caller, question.call()) {
+            let permitted = question.answered(Answer::Session);
+            let permitted = permitted.map_err(|rejected| Outcome::rejected(rejected.feedback))?;
+            self.open.decided(VerdictWord::Allow, permitted.by());
+            return Ok(permitted);
+        }
         self.open.decided(VerdictWord::Ask, question.why());
-        self.review(question).await
+        self.review(question, &session).await
+    }
+
+    /// Has a person agree to a permitted call that somebody doubts.
+    pub(crate) async fn doubt(
+        &self,
+        permitted: PermittedCall,
+        why: String,
+    ) -> Result<PermittedCall, Outcome> {
+        self.open.decided(VerdictWord::Ask, why.as_str());
+        let session = self.session().await?;
+        let asking = Asking { caller: self.caller, session: &session };
+        self.review(permitted.doubted(why, asking), &session).await
     }
 
     /// Asks a person, again where the arguments that they put in place do not fit.
-    async fn review(&self, mut question: Question) -> Result<PermittedCall, Outcome> {
+    async fn review(
+        &self,
+        mut question: Question,
+        session: &SessionFacts,
+    ) -> Result<PermittedCall, Outcome> {
         let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
         for _ in 0..MOST_EDITS {
             let answer = self.put(&question).await.map_err(|unanswered| {
                 with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
             })?;
             let Answer::RunWith(arguments) = answer else {
-                if answer == Answer::Always {
-                    self.remember(question.call());
+                let is_yes = matches!(answer, Answer::Run | Answer::Always);
+                let refusal = is_yes.then(|| self.refusal(question.call(), session)).flatten();
+                if let Some(denied) = refusal {
+                    self.open.decided(VerdictWord::Deny, denied.by.as_str());
+                    return Err(Outcome::denied(denied.word, denied.to_string()));
+                }
+                match answer {
+                    Answer::Always => self.remember(question.call()),
+                    Answer::Session => {
+                        self.host.guard().session_answers.allow(self.caller, question.call());
+                    }
+                    Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
                 }
                 return question.answered(answer).map_err(rejected);
             };
-            match self.edited(question.call().target(), arguments) {
+            match self.edited(question.call().target(), arguments, session) {
                 Ok(edited) => return question.answered_with(edited).map_err(rejected),
                 Err(problem) => question = question.again(problem),
             }
@@ -72,20 +134,77 @@ impl Passage<'_> {
     }
 
     /// Looks up the same target with arguments that a person wrote.
-    fn edited(&self, target: &Target, arguments: String) -> Result<ResolvedCall, String> {
+    fn edited(
+        &self,
+        target: &Target,
+        arguments: String,
+        session: &SessionFacts,
+    ) -> Result<ResolvedCall, String> {
         let arguments = Json::checked(arguments.into()).map_err(|error| error.to_string())?;
         let proposed = ProposedCall { target: target.clone(), arguments };
-        self.lease.resolve(proposed).map_err(|error| error.to_string())
+        let edited = self.lease.resolve(proposed).map_err(|error| error.to_string())?;
+        match self.refusal(&edited, session) {
+            Some(denied) => Err(denied.to_string()),
+            None => Ok(edited),
+        }
+    }
+
+    /// Why a call may not run whatever a person says, by the rules of this moment.
+    fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<Denied> {
+        let config = self.host.config().load();
+        let in_force = self.host.guard().rules.policy(&config.policies);
+        let asking = Asking { caller: self.caller, session };
+        policy::refusal(call, asking, self.rules(&config, &in_force, call.target()))
+    }
+
+    fn rules<'r>(&'r self, config: &Config, policy: &'r Policy, target: &Target) -> Rules<'r> {
+        let always = self.host.is_always_allowed(target);
+        let own = Rules::of(&config.settings, self.host.allowed());
+        Rules { always, policy: Some(policy), ..own }
+    }
+
+    /// What the caller did so far; for a conversation that another process began, by the record.
+    async fn session(&self) -> Result<Arc<SessionFacts>, Outcome> {
+        let (key, sessions) = (SessionKey::of(self.caller), &self.host.guard().rules.sessions);
+        if let Some(facts) = sessions.of(&key) {
+            return Ok(facts);
+        }
+        let Some(conversation) = key.conversation() else { return Ok(Arc::default()) };
+        let servers = self.host.ledger().servers_of(conversation).await;
+        let servers = servers.map_err(|error| error.outcome())?;
+        let config = self.host.config().load();
+        let is_trusted = |id: &str| config.servers.get(id).is_some_and(policy::is_trusted);
+        sessions.change(&key, |facts| {
+            for server in &servers {
+                if is_trusted(server) { facts.read(server) } else { facts.read_untrusted(server) }
+            }
+        });
+        Ok(sessions.of(&key).unwrap_or_default())
+    }
+
+    /// Takes in that something came back from a server.
+    pub(crate) fn heard(&self, call: &ResolvedCall) {
+        let server = call.target().server.as_str();
+        let trusted = call.server().config.as_deref().is_some_and(policy::is_trusted);
+        let (key, sessions) = (SessionKey::of(self.caller), &self.host.guard().rules.sessions);
+        let known = |facts: Arc<SessionFacts>| {
+            facts.untrusted.contains(server) || trusted && facts.reads.contains(server)
+        };
+        if sessions.of(&key).is_some_and(known) {
+            return;
+        }
+        sessions.change(&key, |facts| {
+            if trusted { facts.read(server) } else { facts.read_untrusted(server) }
+        });
     }
 
     /// Keeps a person's "always" where the server is configured.
     fn remember(&self, call: &ResolvedCall) {
-        let Some(config) = &call.server().config else { return };
         // The lists of the configuration are of tools; what is read is asked about each time.
         if call.target().kind != TargetKind::Tool {
             return;
         }
-        if let Err(error) = self.host.allow_always(config, &call.target().name) {
+        if let Err(error) = self.host.allow_always(call) {
             // The call runs all the same: the answer was yes. The next one is asked again.
             let problems = vec![error.to_string()];
             self.host.events().tell(|| What::ConfigChanged { problems });

@@ -58,6 +58,34 @@ pub enum What {
         /// The address of the resource.
         uri: String,
     },
+    /// The scanner found something in a definition.
+    DefinitionFlagged {
+        /// Which server.
+        server: String,
+        /// What the definition describes: a tool, a prompt.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The fingerprint of the definition.
+        digest: String,
+        /// How serious it is: `inform`, `ask` or `block`.
+        severity: &'static str,
+        /// The rules that found something.
+        rules: Vec<&'static str>,
+    },
+    /// The result of a call tries something on the model that gets it.
+    ResultFlagged {
+        /// The call's id, where it is recorded.
+        call: Option<String>,
+        /// Which server.
+        server: String,
+        /// What was called there.
+        target: String,
+        /// How serious it is: `inform`, `ask` or `block`.
+        severity: &'static str,
+        /// The rules that found something.
+        rules: Vec<&'static str>,
+    },
     /// A server was asked to tell of a resource's changes.
     ResourceSubscribed {
         /// Which server.
@@ -106,6 +134,33 @@ pub enum What {
         message: Option<String>,
         /// How long it took.
         milliseconds: u64,
+    },
+    /// A hook was asked before a call or told after it.
+    HookRan {
+        /// The call's id.
+        call: String,
+        /// The hook, as its file names it.
+        hook: String,
+        /// Whose hook it is.
+        level: String,
+        /// `beforeMCPExecution` or `afterMCPExecution`.
+        when: String,
+        /// What it answered, in one word; or `error`.
+        answer: String,
+        /// What went wrong with it.
+        problem: Option<String>,
+        /// How long it took.
+        milliseconds: u64,
+    },
+    /// Files of hooks were read, and not all of them count.
+    HooksRead {
+        /// Why not.
+        problems: Vec<String>,
+    },
+    /// A desktop notification could not be shown.
+    NotNotified {
+        /// Why not.
+        problem: String,
     },
     /// Something waits for a person.
     Waiting {

@@ -1,6 +1,6 @@
 //! The handle on everything: start, lease, call, watch, stop. Wiring, no logic.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,20 +9,21 @@ use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use crate::catalog::{Catalog, Checks, Lease};
+use crate::catalog::{Catalog, Checks, Lease, ResolvedCall, pin_digest};
 use crate::config::{
-    self, Approvals, Config, ConfigError, Environment, Layer, Places, Reading, ServerConfig,
+    self, Approvals, Bound, Config, ConfigError, Environment, Layer, Places, Reading, Remembered,
 };
 use crate::connect::{
-    Answers, CallAnswers, Command, Completing, Completion, Fleet, Messages, NoCompletion,
-    NoSubscription, Parts, Subscription, Subscriptions, Supervisor, Surroundings, can_subscribe,
+    Answers, CallAnswers, Command, Fleet, Messages, Parts, Subscriptions, Supervisor, Surroundings,
 };
 use crate::events::Events;
 use crate::guard::Guard;
+use crate::hooks::{Around, HookSet, notify_of_waiting};
 use crate::login::Logins;
 use crate::options::{Options, Recording, StartError};
-use crate::policy::Pattern;
-use crate::proposed::{Target, TargetKind};
+use crate::pinning::Pinning;
+use crate::policy::{self, Pattern};
+use crate::proposed::Target;
 use crate::published::Published;
 use crate::record::{CallId, Durability, Ledger, LedgerError, WaitingFile};
 use crate::review::{Asker, CallLookup, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall};
@@ -55,8 +56,7 @@ struct Inner {
     places: Places,
     environment: Environment,
     allow: Vec<Pattern>,
-    always: Mutex<BTreeSet<Target>>,
-    #[expect(dead_code, reason = "its parts are asked on the way of a call")]
+    always: Mutex<BTreeMap<Target, Arc<str>>>,
     guard: Guard,
 }
 
@@ -64,7 +64,7 @@ impl Host {
     /// Reads the configuration and starts the servers; does not wait for them.
     ///
     /// # Errors
-    /// When calls could not be recorded.
+    /// When calls could not be recorded, or the rules cannot be read.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let Options { places, environment, reviewer, answers, .. } = options;
         let state = places.state.clone();
@@ -72,15 +72,16 @@ impl Host {
             places: places.clone(),
             environment: environment.clone(),
             roots: options.roots,
+            verify: policy::broken_example,
         };
         let config = reading.config();
+        if let Some(problem) = &config.policies.broken {
+            return Err(StartError::Policy(problem.clone()));
+        }
         let ledger = ledger(options.record, &config, &state)?;
         let (tasks, events) = (Tasks::default(), Events::default());
         let call_answers = Arc::new(CallAnswers::default());
-        let waiting = options.waiting.unwrap_or_else(|| match options.record {
-            Recording::Off => Waiting::new(WaitingFile::in_memory(), USUAL_LIMIT),
-            Recording::On => Waiting::new(WaitingFile::below(&state), USUAL_LIMIT),
-        });
+        let waiting = options.waiting.unwrap_or_else(|| waiting(options.record, &state));
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
         let (late, late_answers) = mpsc::channel(64);
         let (visitor, settings) = (options.visitor, &config.settings);
@@ -91,7 +92,7 @@ impl Host {
             logins: logins.clone(),
             answers: Arc::clone(&answers),
             call_answers: Arc::clone(&call_answers),
-            keeper: options.keeper,
+            keeper: options.keeper.clone(),
             variables: environment.variables.clone(),
             config: config.clone(),
             roots: roots(&config.load(), &environment),
@@ -101,13 +102,25 @@ impl Host {
             tasks: tasks.clone(),
             events: events.clone(),
         };
+        let keeper = options.keeper;
         let (commands, received) = mpsc::channel(16);
         let around = Surroundings::from(parts);
         let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
         keep_late_answers(&ledger, late_answers, &tasks);
         reading.follow(&config, &tasks, &events);
-        let guard = Guard::start(&places, &environment);
+        notify_of_waiting(&config, &environment, &tasks, &events);
+        let around = Around {
+            environment: &environment,
+            config: &config,
+            keeper,
+            tasks: &tasks,
+            events: &events,
+        };
+        let pinning = Pinning::start(fleet, &config, (state, options.lock), (&tasks, &events));
+        let fleet = pinning.visible().clone();
+        let guard = Guard::start(&places, around, pinning);
+        guard.follow(&fleet, &config, &events, &tasks);
         let inner = Inner {
             config,
             fleet,
@@ -137,12 +150,14 @@ impl Host {
     /// What can be called at this moment, to be held by whoever is shown it.
     #[must_use]
     pub fn lease(&self) -> Lease {
-        let fleet = self.inner.fleet.load();
+        let visible = self.visible();
+        let fleet = Arc::clone(&visible.fleet);
         let mut cached = self.inner.catalog.lock().unwrap_or_else(PoisonError::into_inner);
         if cached.0 != fleet.edition {
             *cached = (fleet.edition, Arc::new(Catalog::of(&fleet)));
         }
         Lease::new(fleet, Arc::clone(&cached.1), Arc::clone(&self.inner.checks))
+            .with_flagged(Arc::clone(&visible.flagged))
     }
 
     /// Waits until every server's first attempt is over, or only those that are named.
@@ -170,7 +185,7 @@ impl Host {
         self.inner.commands.send(command).await.ok();
     }
 
-    /// The servers, as they are and as they change.
+    /// The servers with what may be used of them, as they are and as they change.
     #[must_use]
     pub fn fleet(&self) -> &Published<Fleet> {
         &self.inner.fleet
@@ -212,43 +227,16 @@ impl Host {
         self.inner.waiting.askers().register(call.into(), asker)
     }
 
+    /// The folders of this host: those of the settings or of this run, or else the current one.
+    #[must_use]
+    pub fn roots(&self) -> Vec<PathBuf> {
+        roots(&self.inner.config.load(), &self.inner.environment)
+    }
+
     /// What servers said unasked.
     #[must_use]
     pub fn messages(&self) -> &Messages {
         &self.inner.messages
-    }
-
-    /// Has a server tell of changes of a resource, as events, until the result is dropped; also
-    /// after the connection was lost and made again.
-    ///
-    /// # Errors
-    /// When the server is not there or does not offer it.
-    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, NoSubscription> {
-        let fleet = self.inner.fleet.load();
-        let found = fleet.servers.get(server);
-        let agreement = found.and_then(|server| Some((&server.id, server.agreement.as_ref()?)));
-        let (id, agreement) =
-            agreement.ok_or_else(|| NoSubscription::NotReady(server.to_owned()))?;
-        if !can_subscribe(agreement) {
-            return Err(NoSubscription::NotOffered(server.to_owned()));
-        }
-        Ok(self.inner.subscriptions.subscribe(id, uri))
-    }
-
-    /// Asks a server of the lease how the value of an argument may go on.
-    ///
-    /// # Errors
-    /// When the server is not there, does not offer it or has no answer in time.
-    pub async fn complete(
-        &self,
-        lease: &Lease,
-        server: &str,
-        completing: &Completing<'_>,
-    ) -> Result<Completion, NoCompletion> {
-        match lease.fleet().servers.get(server) {
-            Some(server) => server.complete(completing).await,
-            None => Err(NoCompletion::NotReady(server.to_owned())),
-        }
     }
 
     /// Stops everything: tasks, connections, processes, and the ledger last.
@@ -257,9 +245,28 @@ impl Host {
         self.inner.ledger.stop().await;
     }
 
-    /// Whether a person has answered "always" for a tool since the start.
+    /// Whether a person has answered "always" for a tool since the start, as it is at this moment.
     pub(crate) fn is_always_allowed(&self, target: &Target) -> bool {
-        self.inner.always.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
+        let always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shown) = always.get(target) else { return false };
+        let fleet = self.inner.fleet.load();
+        let server = fleet.servers.get(target.server.as_str());
+        let tool = server.and_then(|server| server.offers.tool(&target.name));
+        tool.is_some_and(|tool| tool.digest() == shown)
+    }
+
+    pub(crate) fn subscriptions(&self) -> &Subscriptions {
+        &self.inner.subscriptions
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.inner.guard
+    }
+
+    /// The hooks of all levels, whether they count or not.
+    #[must_use]
+    pub fn hooks(&self) -> Arc<HookSet> {
+        self.inner.guard.hooks().set()
     }
 
     pub(crate) fn allowed(&self) -> &[Pattern] {
@@ -274,12 +281,12 @@ impl Host {
     ///
     /// A project's entry is approved as it stands; with the tool added, the same person's approval
     /// is renewed for it.
-    pub(crate) fn allow_always(
-        &self,
-        server: &ServerConfig,
-        tool: &str,
-    ) -> Result<(), ConfigError> {
+    pub(crate) fn allow_always(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
         let Inner { places, environment, .. } = &*self.inner;
+        let target = call.target();
+        let tool = call.server().offers.tool(&target.name);
+        let (Some(server), Some(listed)) = (&call.server().config, tool) else { return Ok(()) };
+        let tool = target.name.as_str();
         let source = Some(&server.source.file).filter(|file| !file.as_os_str().is_empty());
         let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
         let mut approvals = Approvals::load(&places.state);
@@ -290,11 +297,16 @@ impl Host {
         let unchanged = server.source.layer == Layer::Project
             && entry_now(&approvals)
                 .is_some_and(|entry| entry.approval_digest == server.approval_digest);
+        // What it was said to comes first: by its name alone it would hold for anything.
+        let digest = pin_digest(listed.item.raw.get());
+        let bound = Bound { identity: server.identity(), digest };
+        Remembered::change(&places.state, server.id.as_str(), tool, Some(bound))?;
         config::add_auto_approve(file, server.id.as_str(), tool)?;
-        let target = Target::new(TargetKind::Tool, server.id.as_str(), tool);
-        self.inner.always.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
+        let mut always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
+        always.insert(target.clone(), Arc::clone(listed.digest()));
+        drop(always);
         if unchanged && let Some(entry) = entry_now(&approvals) {
-            approvals.approve(&entry.source.file, &entry.id, &entry.approval_digest)?;
+            approvals.approve_entry(&entry)?;
             approvals.save()?;
         }
         Ok(())
@@ -328,6 +340,14 @@ fn ledger(
         Recording::Off => Ok(Ledger::off()),
         Recording::On => Ledger::open(&ledger_file(state), durability),
     }
+}
+
+fn waiting(record: Recording, state: &std::path::Path) -> Waiting {
+    let file = match record {
+        Recording::Off => WaitingFile::in_memory(),
+        Recording::On => WaitingFile::below(state),
+    };
+    Waiting::new(file, USUAL_LIMIT)
 }
 
 /// A late answer changes no outcome; it is kept where that is possible.

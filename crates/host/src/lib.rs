@@ -24,11 +24,16 @@
 
 pub mod builtin;
 pub mod caller;
+pub mod characters;
 pub mod digest;
+pub mod download;
 pub mod events;
 pub mod outcome;
 pub mod proposed;
 pub mod published;
+pub mod redact;
+mod secret_reference;
+mod secret_shapes;
 pub mod server_id;
 pub mod tasks;
 
@@ -45,13 +50,18 @@ pub mod prompt;
 pub mod record;
 pub mod review;
 
+mod beside;
 pub mod call;
 mod deciding;
 mod guard;
+mod holding;
+mod hooking;
 pub mod host;
 pub mod model;
 pub mod options;
+mod pinning;
 pub mod running;
+mod session_answers;
 
 pub use call::Attention;
 pub use caller::{Caller, Face, Origin};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{Environment, Places};
+use crate::config::{ConfigError, Environment, Lock, Places};
 use crate::connect::{Answers, Declines};
 use crate::login::Visitor;
 use crate::policy::Pattern;
@@ -40,6 +40,8 @@ pub struct Options {
     pub visitor: Option<Arc<dyn Visitor>>,
     /// The folders of this run, in place of those of the settings; none leaves them as they are.
     pub roots: Vec<PathBuf>,
+    /// What servers may offer, in place of what was approved here; anything else is held.
+    pub lock: Option<Lock>,
 }
 
 /// Whether calls are recorded.
@@ -68,6 +70,7 @@ impl Options {
             allow: Vec::new(),
             visitor: None,
             roots: Vec::new(),
+            lock: None,
         }
     }
 }
@@ -78,4 +81,7 @@ pub enum StartError {
     /// The ledger cannot be used.
     #[error("calls cannot be recorded: {0}")]
     Ledger(#[from] LedgerError),
+    /// Rules cannot be read, so nobody knows what is allowed.
+    #[error("the rules cannot be read: {0}")]
+    Policy(ConfigError),
 }

@@ -159,6 +159,15 @@ impl Outcome {
     /// The reason of a call whose task cannot be asked about now.
     pub const TASK_AWAY: &'static str = "task_away";
 
+    /// The reason of a call that was refused because only what changes nothing may run.
+    pub const READ_ONLY: &'static str = "read_only";
+
+    /// Whether it was refused because only what changes nothing may run.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.kind == OutcomeKind::Denied && self.reason.as_deref() == Some(Self::READ_ONLY)
+    }
+
     /// Whether the call is not over: its task may still be waited for.
     #[must_use]
     pub fn is_running(&self) -> bool {

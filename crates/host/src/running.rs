@@ -110,6 +110,10 @@ impl Host {
             }
         };
         let outcome = expired(outcome, &stored);
+        if let Some(result) = &outcome.result {
+            let result = String::from_utf8_lossy(result);
+            self.tell_hooks_of_task(&full, &later.target, &result, (&open, attention)).await;
+        }
         let record = self.settle(open, outcome).await;
         self.tell_finished(&later.target, &record);
         self.first_end(record).await

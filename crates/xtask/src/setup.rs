@@ -18,7 +18,7 @@ struct Part {
     install: fn(&Self, &Path) -> Result<()>,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part { name: "npm", pins: include_str!("../testenv/package.json"), install: install_npm },
     Part { name: "python", pins: include_str!("../testenv/python.txt"), install: install_python },
     Part {
@@ -26,13 +26,18 @@ const PARTS: [Part; 3] = [
         pins: include_str!("../testenv/python-legacy.txt"),
         install: install_python,
     },
+    Part {
+        name: "browser",
+        pins: include_str!("../testenv/browser.json"),
+        install: install_browser,
+    },
 ];
 
 /// Installs the named parts, or all of them when none is named.
 pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         return Err(Failure::new(format!("`{unknown}` is not a part of the test environment"))
-            .hint("the parts are npm, python and python-legacy"));
+            .hint("the parts are npm, python, python-legacy and browser"));
     }
     let testenv = workspace.testenv();
     on_file("create", &testenv, fs::create_dir_all(&testenv))?;
@@ -105,7 +110,7 @@ fn ensure(part: &Part, testenv: &Path) -> Result<()> {
     Ok(())
 }
 
-fn install_npm(part: &Part, folder: &Path) -> Result<()> {
+fn install_packages(part: &Part, folder: &Path) -> Result<()> {
     let manifest = folder.join("package.json");
     on_file("write", &manifest, fs::write(&manifest, part.pins))?;
     require("npm", Command::new("npm").arg("--version"), &["npm"])?;
@@ -115,7 +120,17 @@ fn install_npm(part: &Part, folder: &Path) -> Result<()> {
         "--no-audit",
         "--no-fund",
         "--loglevel=error",
-    ]))?;
+    ]))
+}
+
+/// The browser is the system's: it comes with everything that it needs there.
+fn install_browser(part: &Part, folder: &Path) -> Result<()> {
+    require("chromium", Command::new("chromium").arg("--version"), &["chromium"])?;
+    install_packages(part, folder)
+}
+
+fn install_npm(part: &Part, folder: &Path) -> Result<()> {
+    install_packages(part, folder)?;
     // The package `node` fetches its binary in an install script, which npm may be told to skip.
     let package = folder.join("node_modules/node");
     let node = package.join("bin/node");

@@ -34,8 +34,21 @@ const STEPS: [&str; 12] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 8] =
-    ["call", "deciding", "guard", "host", "lib", "model", "options", "running"];
+const ABOVE: [&str; 13] = [
+    "beside",
+    "call",
+    "deciding",
+    "guard",
+    "holding",
+    "hooking",
+    "host",
+    "lib",
+    "model",
+    "options",
+    "pinning",
+    "running",
+    "session_answers",
+];
 
 const PURE: [&str; 5] = ["catalog", "prompt", "parse", "policy", "format"];
 
@@ -54,10 +67,11 @@ const IMPURE: [&str; 11] = [
 ];
 
 /// Outside crates that stay in few places.
-const OUTSIDE: [(&str, &[&str]); 5] = [
+const OUTSIDE: [(&str, &[&str]); 6] = [
     ("rusqlite", &["crates/host/src/record"]),
     ("axum", &["crates/gateway", "crates/console", "crates/testkit", "crates/bench"]),
     ("clap", &["crates/cli"]),
+    ("maud", &["crates/console"]),
     (
         "reqwest",
         &[
@@ -65,6 +79,7 @@ const OUTSIDE: [(&str, &[&str]); 5] = [
             "crates/models",
             "crates/gateway",
             "crates/bench",
+            "crates/host/src/hooks",
             "crates/host/src/login",
         ],
     ),

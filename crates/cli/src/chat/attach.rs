@@ -17,10 +17,15 @@ pub(crate) struct Said {
 }
 
 /// Reads every `@server:uri` of a line and puts it after the words.
-pub(crate) async fn attached(host: &Host, line: &str, limit: usize) -> Result<Said, CliError> {
+pub(crate) async fn attached(
+    host: &Host,
+    session: &str,
+    line: &str,
+    limit: usize,
+) -> Result<Said, CliError> {
     let mut said = Said { text: line.to_owned(), images: Vec::new() };
     for (server, uri) in mentioned(host, line) {
-        let reply = fetched(host, ProposedCall::resource(&server, &uri)).await?;
+        let reply = fetched(host, session, ProposedCall::resource(&server, &uri)).await?;
         let shown = for_model(&reply, Vision::Yes);
         let text = shorten(&shown.text, limit)
             .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
@@ -35,12 +40,13 @@ pub(crate) async fn attached(host: &Host, line: &str, limit: usize) -> Result<Sa
 /// Fetches a prompt of a server; its messages are what the person says.
 pub(crate) async fn prompted(
     host: &Host,
+    session: &str,
     server: &str,
     prompt: &str,
     arguments: &[String],
 ) -> Result<Said, CliError> {
     let arguments: Json = if arguments.is_empty() { no_arguments() } else { texts(arguments)? };
-    let reply = fetched(host, ProposedCall::prompt(server, prompt, arguments)).await?;
+    let reply = fetched(host, session, ProposedCall::prompt(server, prompt, arguments)).await?;
     let shown = for_model(&reply, Vision::Yes);
     // Most prompts are one message of the user: then these are the words.
     let text = match shown.text.strip_prefix("user: ") {
@@ -67,14 +73,14 @@ fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
     line.split_whitespace().filter_map(mention).collect()
 }
 
-/// Calls as the person, who typed it.
-async fn fetched(host: &Host, proposed: ProposedCall) -> Result<Reply, CliError> {
+/// Calls as the person, who typed it. It belongs to the conversation, which gets to see it.
+async fn fetched(host: &Host, session: &str, proposed: ProposedCall) -> Result<Reply, CliError> {
     let target: Target = proposed.target.clone();
     let caller = Caller {
         face: Face::Chat,
         origin: Origin::Person,
         name: "person".to_owned(),
-        reference: None,
+        reference: Some(format!("{session}/attached")),
     };
     let record = host.call(&host.lease(), proposed, &caller).await;
     let outcome = record.outcome;

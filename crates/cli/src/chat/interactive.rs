@@ -151,12 +151,15 @@ impl Interactive<'_> {
             Typed::Words(words) => {
                 let host = self.opened.host.clone();
                 let limit = self.opened.config.settings.chat.result_chars;
-                let said = self.meanwhile(attached(&host, &words, limit)).await?;
+                let session = self.opened.conversation.session().to_string();
+                let said = self.meanwhile(attached(&host, &session, &words, limit)).await?;
                 self.say(said).await
             }
             Typed::Prompt { server, prompt, arguments } => {
                 let host = self.opened.host.clone();
-                let said = self.meanwhile(prompted(&host, &server, &prompt, &arguments)).await?;
+                let session = self.opened.conversation.session().to_string();
+                let fetching = prompted(&host, &session, &server, &prompt, &arguments);
+                let said = self.meanwhile(fetching).await?;
                 self.context.printer.say(&escape(&said.text));
                 self.say(said).await
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_host::OutcomeKind;
-use switchboard_host::format::escape;
+use switchboard_host::format::{escape, escape_json};
 use switchboard_host::host::ledger_file;
 use switchboard_host::record::{
     CallId, Durability, Filter, Full, Ledger, Reader, StoredResult, Summary,
@@ -48,6 +48,25 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
     Ok(exit_code::OK)
 }
 
+/// Checks that the record is as it was written.
+pub(crate) async fn verify(context: &Context) -> Result<u8, CliError> {
+    let verified = reader(context).await?.verify().await?;
+    if context.printer.json {
+        context.printer.json(&verified)?;
+    }
+    let Some(wrong) = &verified.wrong else {
+        let (sealed, unsealed) = (verified.sealed, verified.unsealed);
+        if !context.printer.json {
+            let text =
+                format!("{sealed} calls are as they were recorded, {unsealed} not sealed yet");
+            context.printer.data(&text)?;
+        }
+        return Ok(exit_code::OK);
+    };
+    let which = wrong.call.map_or_else(String::new, |call| format!("call {}: ", CallId::new(call)));
+    Err(CliError::new(exit_code::TROUBLE, format!("the record was changed: {which}{}", wrong.what)))
+}
+
 /// Shows everything about a call.
 pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     let id: CallId = id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
@@ -65,11 +84,14 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     for (key, value) in value.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
-            Value::String(text) => text.clone(),
-            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+            Value::String(text) => escape(text).into_owned(),
+            other => {
+                let pretty = serde_json::to_string_pretty(other).unwrap_or_default();
+                escape_json(&pretty).into_owned()
+            }
         };
         let break_or_space = if shown.contains('\n') { "\n" } else { " " };
-        text.push_str(&format!("{key}:{break_or_space}{}\n", escape(&shown)));
+        text.push_str(&format!("{key}:{break_or_space}{shown}\n"));
     }
     context.printer.data(&text)?;
     Ok(exit_code::OK)

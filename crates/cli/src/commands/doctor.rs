@@ -9,8 +9,11 @@ use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
 use switchboard_host::login::Held;
 
+use crate::commands::consent::{self, how};
+use crate::commands::held;
+use crate::commands::hooks;
 use crate::commands::login::in_words;
-use crate::commands::servers::{held, how};
+use crate::commands::servers::held as login_held;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -30,11 +33,12 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     starting.finish();
     let took = started.elapsed();
     let fleet = host.fleet().load();
-    let ledger = host.ledger().check();
+    let (ledger, flagged) = (host.ledger().check(), host.flagged());
     let mut servers = Vec::new();
     for server in fleet.servers.values() {
-        servers.push((server, held(&host, server).await));
+        servers.push((server, login_held(&host, server).await));
     }
+    let hooks = host.hooks();
     host.stop().await;
 
     let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
@@ -47,7 +51,9 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
             "problems": problems,
             "state": context.places.state,
             "record": ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned()),
+            "hooks": hooks.files.iter().map(hooks::as_json).collect::<Vec<_>>(),
             "servers": servers,
+            "found": &*flagged,
         }))?;
     } else {
         let mut text = String::new();
@@ -58,8 +64,14 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         }
         let record = ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         _ = writeln!(text, "record  {} ({record})", context.places.state.display());
+        text.push_str(&hooks::diagnosis(&hooks));
         for (server, held) in &servers {
             describe(&mut text, server, held.as_ref());
+            let of_server = flagged.iter().filter(|one| one.server == server.id);
+            for one in of_server.filter(|one| held::is_worth_telling(one)) {
+                let found = held::described(one);
+                found.lines().for_each(|line| _ = writeln!(text, "    {line}"));
+            }
         }
         _ = writeln!(
             text,
@@ -70,7 +82,7 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         context.printer.data(&text)?;
     }
     let files_are_well = name.is_some() || (config.broken.is_empty() && config.is_complete());
-    let well = ill == 0 && ledger.is_ok() && files_are_well;
+    let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.broken().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }
 
@@ -103,6 +115,9 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
             "    wrote {} lines to its output that are not messages",
             server.noise()
         );
+    }
+    for finding in server.config.iter().flat_map(|config| &config.findings) {
+        _ = writeln!(text, "    {}", consent::line(finding));
     }
     for fault in &server.offers.faults {
         _ = writeln!(text, "    left out: {}", line(fault));
@@ -138,5 +153,6 @@ fn as_json(server: &Server, login: Option<&Held>) -> Value {
         "login": login,
         "faults": server.offers.faults,
         "noise_lines": server.noise(),
+        "findings": server.config.as_ref().map(|config| &config.findings),
     })
 }

@@ -3,20 +3,38 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use switchboard_host::config::{self, Approvals, Layer, Replace};
+use switchboard_host::catalog::waiting;
+use switchboard_host::config::{self, Approvals, Layer, PinKind, Pins, Replace, ServerConfig};
 use switchboard_host::format::escape_line;
+use switchboard_host::redact;
 
 use crate::args_servers::{Add, Scope, TransportName};
-use crate::commands::servers::how;
+use crate::commands::consent::{self, Consent, how};
+use crate::commands::server_show::changes;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
 
 /// Adds a server.
-pub(crate) fn add(context: &Context, add: &Add) -> Result<u8, CliError> {
+pub(crate) async fn add(context: &Context, add: &Add) -> Result<u8, CliError> {
     let file = file_of(context, add.place.scope)?;
     let replace = if add.force { Replace::Allow } else { Replace::Refuse };
-    config::add_server(&file, &add.name, &entry(add)?, replace).map_err(|error| {
+    let mut entry = entry(add)?;
+    let findings = config::findings_of(&file, &add.name, &Value::Object(entry.clone()))?;
+    if !findings.is_empty() {
+        let words: Vec<String> =
+            add.target.iter().map(|word| escape_line(&redact::text(word)).into_owned()).collect();
+        context.printer.say(&format!("`{}` runs: {}", escape_line(&add.name), words.join(" ")));
+        consent::tell(context, &findings);
+        consent::agree(&add.name, &findings, Consent::from(add.yes)).await?;
+        let agreed = findings.iter().filter(|finding| finding.is_danger());
+        let agreed: Vec<&str> = agreed.map(|finding| finding.word.as_str()).collect();
+        if let (Scope::User, false) = (add.place.scope, agreed.is_empty()) {
+            entry.insert("dangerous".to_owned(), json!(agreed));
+        }
+    }
+    let entry = Value::Object(entry);
+    config::add_server(&file, &add.name, &entry, replace).map_err(|error| {
         let exists = error.message.contains("already");
         let error = CliError::from(error);
         if exists { error.with_hint("`--force` replaces it") } else { error }
@@ -58,7 +76,11 @@ pub(crate) fn disable(context: &Context, name: &str) -> Result<u8, CliError> {
 }
 
 /// Agrees to a server of the project's file.
-pub(crate) fn approve(context: &Context, name: &str) -> Result<u8, CliError> {
+pub(crate) async fn approve(
+    context: &Context,
+    name: &str,
+    consent: Consent,
+) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.known(&config, name)?;
     let Some(server) = config.servers.get(&id) else {
@@ -67,7 +89,7 @@ pub(crate) fn approve(context: &Context, name: &str) -> Result<u8, CliError> {
             format!("the entry of `{name}` cannot be read"),
         ));
     };
-    if server.source.layer != Layer::Project {
+    if server.source.layer != Layer::Project && server.approved {
         context.printer.say(&format!(
             "`{}` is not of the project's file and needs no approval",
             escape_line(name)
@@ -79,18 +101,47 @@ pub(crate) fn approve(context: &Context, name: &str) -> Result<u8, CliError> {
         escape_line(name),
         escape_line(&how(Some(server)))
     ));
+    for line in
+        server.lines().iter().filter(|line| line.starts_with("env") || line.starts_with("cwd"))
+    {
+        context.printer.say(&format!("  {}", escape_line(line)));
+    }
+    for line in changes(context, server) {
+        context.printer.say(&format!("  {line}"));
+    }
+    offers(context, server);
+    consent::tell(context, &server.findings);
+    consent::agree(name, &server.findings, consent).await?;
     approve_now(context, name)?;
     context.printer.say("approved; any change to its entry asks again");
     Ok(exit_code::OK)
+}
+
+/// Says what is known of a server's definitions, and what of it waits.
+fn offers(context: &Context, server: &ServerConfig) {
+    let Ok(pins) = Pins::load(&context.places.state, &server.identity()) else { return };
+    let tools = pins.approved.get(&PinKind::Tool);
+    let names: Vec<&str> =
+        tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str)).collect();
+    if names.is_empty() {
+        context.printer.say("it was never seen: what it offers first counts as approved with it");
+    } else {
+        context.printer.say(&format!("its tools: {}", escape_line(&names.join(", "))));
+    }
+    let held = waiting(&pins).len();
+    if held > 0 {
+        let hint = format!("`switchboard pins diff {}` shows them", server.id);
+        context.printer.warn(&format!("{held} of its definitions are held"), Some(&hint));
+    }
 }
 
 fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let config = config::load(&context.places, &context.environment, &approvals);
     if let Some(server) = config.servers.get(name)
-        && server.source.layer == Layer::Project
+        && (server.source.layer == Layer::Project || !server.approved)
     {
-        approvals.approve(&server.source.file, &server.id, &server.approval_digest)?;
+        approvals.approve_entry(server)?;
         approvals.save()?;
     }
     Ok(())
@@ -124,7 +175,7 @@ fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
 }
 
 /// The entry for what was typed.
-fn entry(add: &Add) -> Result<Value, CliError> {
+fn entry(add: &Add) -> Result<Map<String, Value>, CliError> {
     let Some((first, rest)) = add.target.split_first() else {
         return Err(CliError::usage("there is neither an address nor a command"));
     };
@@ -174,7 +225,7 @@ fn entry(add: &Add) -> Result<Value, CliError> {
     if let Some(timeout) = add.timeout {
         entry.insert("timeout".to_owned(), json!(timeout));
     }
-    Ok(Value::Object(entry))
+    Ok(entry)
 }
 
 fn pairs(words: &[String], between: char, flag: &str) -> Result<Map<String, Value>, CliError> {

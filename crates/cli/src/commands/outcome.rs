@@ -1,5 +1,6 @@
 //! How a call ended, shown to a person or a program.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use switchboard_host::download::{self, DownloadError, Existing, Ground};
 use switchboard_host::format::{Item, Reply, escape, for_person, shorten};
+use switchboard_host::redact;
 use switchboard_host::{OutcomeKind, Record, Target, TargetKind};
 
 use crate::context::Context;
@@ -22,7 +25,9 @@ struct Shown<'a> {
     target: &'a str,
     outcome: &'a str,
     reason: Option<&'a str>,
-    message: Option<&'a str>,
+    /// Whether it was refused because only what changes nothing may run.
+    is_readonly: bool,
+    message: Option<Cow<'a, str>>,
     hint: Option<&'a str>,
     milliseconds: f64,
     recorded: bool,
@@ -52,7 +57,8 @@ pub(crate) fn show(
             target: &target.name,
             outcome: outcome.kind.as_str(),
             reason: outcome.reason.as_deref(),
-            message: outcome.message.as_deref(),
+            is_readonly: outcome.is_read_only(),
+            message: outcome.message.as_deref().map(redact::text),
             hint: outcome.hint.as_deref(),
             milliseconds: milliseconds(record.duration),
             recorded: record.recorded,
@@ -138,20 +144,47 @@ fn save_items(context: &Context, reply: &Reply, folder: &Path) -> Result<(), Cli
             }
             _ => continue,
         };
-        let file = folder.join(format!("{number}.{}", ending(mime)));
-        write_base64(&file, data)?;
+        let file = PathBuf::from(format!("{number}.{}", ending(mime)));
+        let root = [folder.to_owned()];
+        let file = download(context, &root, &file, &decoded(data)?, Existing::Replace)?;
         context.printer.say(&format!("wrote {}", file.display()));
     }
     Ok(())
 }
 
-/// Writes what base64 text stands for.
-pub(crate) fn write_base64(file: &PathBuf, data: &str) -> Result<(), CliError> {
-    let bytes = BASE64_STANDARD.decode(data.trim()).map_err(|error| {
+/// What base64 text stands for.
+pub(crate) fn decoded(data: &str) -> Result<Vec<u8>, CliError> {
+    BASE64_STANDARD.decode(data.trim()).map_err(|error| {
         CliError::new(exit_code::FAILED, format!("the server's data is not base64: {error}"))
-    })?;
-    std::fs::write(file, bytes).map_err(|error| {
-        CliError::new(exit_code::TROUBLE, format!("cannot write `{}`: {error}", file.display()))
+    })
+}
+
+/// Writes to a file below the roots.
+pub(crate) fn download(
+    context: &Context,
+    roots: &[PathBuf],
+    file: &Path,
+    content: &[u8],
+    existing: Existing,
+) -> Result<PathBuf, CliError> {
+    let places = &context.places;
+    let own = [Some(&places.state), places.own.as_ref(), places.system.as_ref()];
+    let protected: Vec<PathBuf> = own.into_iter().flatten().cloned().collect();
+    let limit_bytes = context.config()?.settings.result_limit_bytes;
+    let ground = Ground { roots, protected: &protected, limit_bytes, existing };
+    download::write(&ground, file, content).map_err(|error| {
+        let code = match &error {
+            DownloadError::NoRoom(_)
+            | DownloadError::NotWritten { .. }
+            | DownloadError::TooLong { .. } => exit_code::TROUBLE,
+            DownloadError::Outside(_)
+            | DownloadError::NotPlain { .. }
+            | DownloadError::Protected(_)
+            | DownloadError::Exists(_)
+            | DownloadError::Unreachable { .. } => exit_code::NOT_ALLOWED,
+        };
+        let hint = error.hint().map(str::to_owned);
+        CliError { message: error.to_string(), hint, code }
     })
 }
 

@@ -1,13 +1,15 @@
 //! Lists and reads resources.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use switchboard_host::connect::definition;
+use switchboard_host::download::{self, Existing};
 use switchboard_host::format::{Item, Reply};
 use switchboard_host::{Attention, Caller, ProposedCall};
 
 use crate::args::OfServer;
+use crate::args_offers::Output;
 use crate::commands::{call, outcome, tools};
 use crate::context::Context;
 use crate::error::CliError;
@@ -47,11 +49,14 @@ pub(crate) async fn read(
     context: &Context,
     server: &str,
     uri: &str,
-    output: Option<&Path>,
+    to: &Output,
 ) -> Result<u8, CliError> {
     let host = tools::start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     let proposed = ProposedCall::resource(server, uri);
-    let code = match output {
+    let named = to.download.then(|| PathBuf::from(download::name_of(uri)));
+    let file = to.output.clone().or(named);
+    let existing = if to.force { Existing::Replace } else { Existing::Keep };
+    let code = match &file {
         None => call::run(context, &host, proposed, call::How::person()).await,
         Some(file) => {
             let target = proposed.target.clone();
@@ -61,7 +66,10 @@ pub(crate) async fn read(
             let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
             let text = record.outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
             let written = match text.as_deref().map(|text| outcome::read(&target, text)) {
-                Some(Ok(reply)) => write(context, &reply, file).map(Some),
+                Some(Ok(reply)) => {
+                    let roots = host.roots();
+                    write(context, &reply, file, &roots, existing).map(Some)
+                }
                 _ => Ok(None),
             };
             match written {
@@ -75,22 +83,25 @@ pub(crate) async fn read(
     code
 }
 
-fn write(context: &Context, reply: &Reply, file: &Path) -> Result<u8, CliError> {
-    let mut text = String::new();
+fn write(
+    context: &Context,
+    reply: &Reply,
+    file: &Path,
+    roots: &[PathBuf],
+    existing: Existing,
+) -> Result<u8, CliError> {
+    let mut content = Vec::new();
     for item in &reply.items {
         match item {
             Item::Resource { blob: Some(blob), .. } => {
-                outcome::write_base64(&file.to_owned(), blob)?;
-                context.printer.say(&format!("wrote {}", file.display()));
-                return Ok(exit_code::OK);
+                content = outcome::decoded(blob)?;
+                break;
             }
-            Item::Resource { text: Some(part), .. } => text.push_str(part),
+            Item::Resource { text: Some(part), .. } => content.extend_from_slice(part.as_bytes()),
             _ => {}
         }
     }
-    std::fs::write(file, text).map_err(|error| {
-        CliError::new(exit_code::TROUBLE, format!("cannot write `{}`: {error}", file.display()))
-    })?;
-    context.printer.say(&format!("wrote {}", file.display()));
+    let path = outcome::download(context, roots, file, &content, existing)?;
+    context.printer.say(&format!("wrote {}", path.display()));
     Ok(exit_code::OK)
 }

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::format::{escape, escape_json, escape_line};
+use switchboard_host::policy::Risk;
 use switchboard_host::review::{AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting};
 
 use crate::args_review::{Review, ReviewCommand};
-use crate::commands::review_answer;
+use crate::commands::{remembered, review_answer};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::ui::ask::{Asked, Said, title};
+use crate::ui::ask::{Asked, Said, title, with_risk};
 use crate::ui::asker;
 use crate::ui::table::table;
 
@@ -30,6 +31,8 @@ pub(crate) async fn review(context: &Context, review: Review) -> Result<u8, CliE
         Some(ReviewCommand::Answer(answer)) => {
             review_answer::answer(context, &waiting, answer).await
         }
+        Some(ReviewCommand::Remembered) => remembered::list(context),
+        Some(ReviewCommand::Forget { server, tool }) => remembered::forget(context, &server, &tool),
         None if review.watch => watch(context, &waiting).await,
         None => {
             let entries = waiting.list().await?;
@@ -101,8 +104,14 @@ fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
         Matter::Review(review) => {
             add("definition", Some(&review.definition));
             add("asked because", Some(&review.why));
+            let Risk { score, reasons } = &review.risk;
+            add("risk", Some(&format!("{score} of 100: {}", reasons.join(", "))));
             add("problem", review.problem.as_deref());
-            format!("arguments, {} bytes:\n{}", review.arguments.len(), escape(&review.arguments))
+            format!(
+                "arguments, {} bytes:\n{}",
+                review.arguments.len(),
+                escape_json(&review.arguments)
+            )
         }
         Matter::Ask(ask) => {
             let message: String =
@@ -154,7 +163,7 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
             let asked = Asked {
                 title: title(&review.server, &review.target, review.is_tool()),
                 arguments: review.arguments.clone(),
-                why: review.why.clone(),
+                why: with_risk(&review.why, &review.risk),
                 problem: review.problem.clone(),
                 is_tool: review.is_tool(),
             };
@@ -239,6 +248,7 @@ fn as_json(entry: &Entry) -> Value {
             "arguments": review.arguments,
             "definition": review.definition,
             "why": review.why,
+            "risk": review.risk,
             "problem": review.problem,
         }),
         Matter::Ask(ask) => match &ask.wanted {

@@ -1,7 +1,6 @@
 //! `switchboard review answer`: one answer to one thing that waits, for people and for scripts.
 
 use serde_json::{Map, Value, json};
-use switchboard_host::format::escape_line;
 use switchboard_host::review::{AskKind, AskedFor, Entry, Form, Given, Matter, State, Waiting};
 
 use crate::args_review::{AnswerIt, AnswerWord};
@@ -69,6 +68,7 @@ fn given(entry: &Entry, answer: &AnswerIt) -> Result<Given, CliError> {
             Some(arguments) => Given::RunWith(arguments.clone()),
             None => Given::Run,
         },
+        AnswerWord::Session => Given::Session,
         AnswerWord::Always => Given::Always,
         AnswerWord::Skip => Given::Skip,
         AnswerWord::Reject => match tell {
@@ -141,6 +141,6 @@ fn open(entry: &Entry) -> Result<(), CliError> {
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
     address::open(url, None).map_err(|why| {
         CliError::new(exit_code::TROUBLE, why)
-            .with_hint(format!("open it yourself, then accept: {}", escape_line(url)))
+            .with_hint(format!("open it yourself, then accept: {url}"))
     })
 }

@@ -4,19 +4,24 @@ use crate::args::{
     CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ToolsCommand,
 };
 use crate::args_chat::{ModelsCommand, SessionsCommand};
+use crate::args_hooks::HooksCommand;
+use crate::args_pins::{PinsCommand, Which};
+use crate::args_secrets::SecretsCommand;
 use crate::args_servers::ServersCommand;
 use crate::args_tasks::TasksCommand;
 use crate::args_tokens::TokensCommand;
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, complete, doctor, edit, index, login, logout, logs, manual, models, prompt,
-    prompts, resources, review, serve, servers, sessions, tasks, tokens, tools, watch_resource,
+    call, calls, complete, doctor, edit, hooks, index, learn, lock, login, logout, logs, manual,
+    models, pins, policy, prompt, prompts, resources, review, secrets, serve, server_show, servers,
+    sessions, tasks, tokens, tools, watch_resource,
 };
 use crate::context::Context;
 use crate::error::CliError;
 
 /// Runs a command; gives the exit code.
 pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliError> {
+    context.fetch_team_files().await;
     match command {
         Command::Servers(servers) => {
             let listing = ServersCommand::List { watch: false };
@@ -24,9 +29,12 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
         }
         Command::Login(login) => login::login(context, &login).await,
         Command::Logout(logout) => logout::logout(context, &logout).await,
+        Command::Secrets(of) => {
+            secrets::secrets(context, of.command.unwrap_or(SecretsCommand::List)).await
+        }
         Command::Tools(tools) => match tools.command {
             None => tools::list(context, &tools.list).await,
-            Some(ToolsCommand::List(of)) => tools::list(context, &of).await,
+            Some(ToolsCommand::List(list)) => tools::list(context, &list).await,
             Some(ToolsCommand::Show { server, tool }) => tools::show(context, &server, &tool).await,
             Some(ToolsCommand::Prompt { audience, budget, server }) => {
                 prompt::show(context, audience, budget, OfServer { server }).await
@@ -40,8 +48,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
         Command::Resources(resources) => match resources.command {
             None => resources::list(context, &resources.list).await,
             Some(ResourcesCommand::List(of)) => resources::list(context, &of).await,
-            Some(ResourcesCommand::Read { server, uri, output }) => {
-                resources::read(context, &server, &uri, output.as_deref()).await
+            Some(ResourcesCommand::Read { server, uri, to }) => {
+                resources::read(context, &server, &uri, &to).await
             }
             Some(ResourcesCommand::Watch(wanted)) => watch_resource::watch(context, &wanted).await,
         },
@@ -70,12 +78,21 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             None => calls::list(context, &calls.list).await,
             Some(CallsCommand::List(filter)) => calls::list(context, &filter).await,
             Some(CallsCommand::Show { id }) => calls::show(context, &id).await,
+            Some(CallsCommand::Verify) => calls::verify(context).await,
         },
+        Command::Policy(policy) => policy::policy(context, policy).await,
         Command::Review(review) => review::review(context, review).await,
+        Command::Pins(of) => {
+            let list = PinsCommand::List(Which::default());
+            pins::pins(context, of.command.unwrap_or(list)).await
+        }
+        Command::Lock { check: false } => lock::write(context).await,
+        Command::Lock { check: true } => lock::check(context).await,
         Command::Tasks(tasks) => {
             let list = TasksCommand::List(tasks.list);
             tasks::tasks(context, tasks.command.unwrap_or(list)).await
         }
+        Command::Hooks(of) => hooks::hooks(context, of.command.unwrap_or(HooksCommand::List)).await,
         Command::Doctor(doctor) => doctor::doctor(context, doctor.server.as_deref()).await,
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::page(context),
@@ -86,11 +103,13 @@ async fn server_command(context: &Context, command: ServersCommand) -> Result<u8
     match command {
         ServersCommand::List { watch: false } => servers::list(context, &OfServer::default()).await,
         ServersCommand::List { watch: true } => servers::watch(context).await,
-        ServersCommand::Add(add) => edit::add(context, &add),
+        ServersCommand::Add(add) => edit::add(context, &add).await,
+        ServersCommand::Show { name } => server_show::show(context, &name),
         ServersCommand::Remove { name, place } => edit::remove(context, &name, place.scope),
         ServersCommand::Enable { name } => edit::enable(context, &name),
         ServersCommand::Disable { name } => edit::disable(context, &name),
-        ServersCommand::Approve { name } => edit::approve(context, &name),
+        ServersCommand::Approve { name, yes } => edit::approve(context, &name, yes.into()).await,
+        ServersCommand::Sandbox { name, seconds } => learn::learn(context, &name, seconds).await,
         ServersCommand::Restart { name } => servers::restart(context, &name).await,
         ServersCommand::Logs { name, lines, messages: false } => logs::show(context, &name, lines),
         ServersCommand::Logs { name, lines, messages: true } => {

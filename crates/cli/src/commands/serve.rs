@@ -12,8 +12,9 @@ use switchboard_host::policy::Pattern;
 use tokio::net::TcpListener;
 
 use crate::args_serve::Serve;
-use crate::commands::serve_door;
+use crate::commands::serve_console::Wish;
 use crate::commands::serve_wishes::{Wishes, sound};
+use crate::commands::{serve_console, serve_door};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
@@ -23,6 +24,7 @@ use crate::ui::pipes::{standard_input, standard_output};
 pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
     let config = context.config()?;
     let over_pipes = serve.stdio;
+    let console = Wish { left_out: serve.no_console, url: serve.console_url.clone() };
     let wishes = Wishes::of(serve, sound(context, &config)?);
     let only: Vec<_> =
         wishes.servers.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
@@ -45,7 +47,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     }
     match listener {
         None => over_pipe(context, &gateway, drain).await,
-        Some(listener) => over_http(context, &gateway, listener, door).await?,
+        Some(listener) => over_http(context, &console, &gateway, listener, door).await?,
     }
     gateway.stop();
     host.stop().await;
@@ -65,6 +67,7 @@ async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
 
 async fn over_http(
     context: &Context,
+    console: &Wish,
     gateway: &Gateway,
     listener: TcpListener,
     door: Door,
@@ -72,9 +75,11 @@ async fn over_http(
     let address = listener.local_addr().map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
     })?;
-    announce(context, gateway.host(), address)?;
+    let console = serve_console::console(context, console, gateway.host(), address)?;
+    announce(context, gateway.host(), address, console.as_ref().and_then(|it| it.link()))?;
     let stop = context.interrupts.token().clone();
-    let served = http::serve(gateway.clone(), door, listener, stop).await;
+    let pages = console.map(|console| console.router());
+    let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
     served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
 }
 
@@ -85,11 +90,19 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
     })
 }
 
-fn announce(context: &Context, host: &Host, address: SocketAddr) -> Result<(), CliError> {
+fn announce(
+    context: &Context,
+    host: &Host,
+    address: SocketAddr,
+    console: Option<String>,
+) -> Result<(), CliError> {
     let url = format!("http://{address}/mcp");
+    if let Some(link) = &console {
+        serve_console::show(context, link);
+    }
     if context.shared.json {
         let servers = host.fleet().load().servers.len();
-        return context.printer.json(&json!({"url": url, "servers": servers}));
+        return context.printer.json(&json!({"url": url, "servers": servers, "console": console}));
     }
     context.printer.words(&format!(
         "MCP endpoint  {url}\nconnect       claude mcp add --transport http switchboard {url}\nstop          Ctrl-C\n"

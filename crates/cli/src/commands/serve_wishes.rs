@@ -52,7 +52,13 @@ pub(crate) fn sound<'a>(
     let of_project = |problem: &ConfigError| project == Some(&*problem.file);
     let is_about_settings = |problem: &&ConfigError| {
         let of_models = problem.key.as_deref().is_some_and(|key| key.starts_with("models"));
-        problem.is_error() && problem.server.is_none() && !of_models && !of_project(problem)
+        // The host itself does not start with rules that cannot be read, and says so.
+        let of_rules = config.policies.broken.as_ref() == Some(*problem);
+        problem.is_error()
+            && problem.server.is_none()
+            && !of_models
+            && !of_rules
+            && !of_project(problem)
     };
     match config.problems.iter().find(is_about_settings) {
         Some(problem) => Err(problem.clone().into()),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use switchboard_host::Host;
-use switchboard_host::config::{ServerConfig, Transport};
+use switchboard_host::config::Finding;
 use switchboard_host::connect::{Command, Failure, Server, Status};
 use switchboard_host::events::What;
 use switchboard_host::format::escape_line;
@@ -13,6 +13,7 @@ use switchboard_host::login::Held;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::args::OfServer;
+use crate::commands::consent::{self, how};
 use crate::commands::login::in_words;
 use crate::commands::tools;
 use crate::context::Context;
@@ -35,6 +36,7 @@ struct Shown<'a> {
     faults: &'a [String],
     noise_lines: u64,
     source: Option<String>,
+    findings: &'a [Finding],
     login: Option<&'a Held>,
 }
 
@@ -62,7 +64,15 @@ pub(crate) async fn show_in_chat(context: &Context, host: &Host) -> Result<(), C
             servers.iter().map(|(server, held)| row(server, held.as_ref())).collect();
         let heading =
             ["server", "status", "how", "revision", "tools", "resources", "prompts", "login"];
-        context.printer.data(&table(context.printer.reader(), heading, &rows))
+        context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+        for (server, _) in &servers {
+            let found = server.config.as_deref().map_or(&[][..], |config| &config.findings);
+            for finding in found.iter().filter(|finding| finding.is_danger()) {
+                let name = escape_line(server.id.as_str());
+                context.printer.say(&format!("`{name}`: {}", consent::line(finding)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -204,6 +214,7 @@ fn as_json<'a>(server: &'a Server, login: Option<&'a Held>) -> Shown<'a> {
         faults: &server.offers.faults,
         noise_lines: server.noise(),
         source: server.config.as_ref().map(|config| config.source.file.display().to_string()),
+        findings: server.config.as_deref().map_or(&[], |config| config.findings.as_slice()),
         login,
     }
 }
@@ -225,21 +236,4 @@ fn row(server: &Server, held: Option<&Held>) -> [String; 8] {
         server.offers.prompts.len().to_string(),
         login,
     ]
-}
-
-/// How a server is reached, in few words and without secrets.
-pub(crate) fn how(config: Option<&ServerConfig>) -> String {
-    match config.map(|config| &config.transport) {
-        None => String::new(),
-        Some(Transport::Builtin) => "built in".to_owned(),
-        Some(Transport::Stdio { command, args, .. }) => {
-            let words: Vec<&str> =
-                std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
-            words.join(" ")
-        }
-        Some(Transport::Http { urls, .. }) => {
-            let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
-            plain.collect::<Vec<_>>().join(" ")
-        }
-    }
 }

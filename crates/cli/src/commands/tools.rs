@@ -1,20 +1,28 @@
 //! Lists, shows and finds tools.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_host::catalog::{Entry, nearest, signature};
-use switchboard_host::format::{escape, escape_line};
-use switchboard_host::{Host, ServerId};
+use switchboard_host::catalog::{Catalog, Entry, Flagged, nearest, signature};
+use switchboard_host::format::{escape, escape_json, escape_line};
+use switchboard_host::{Host, Lease, ServerId, Target, TargetKind};
 
-use crate::args::OfServer;
+use crate::args::{ListTools, OfServer};
+use crate::commands::held;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::table::table;
 
 /// Lists tools.
-pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let host = start(context, of).await?;
+pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, CliError> {
+    let host = start(context, &wanted.of).await?;
+    if wanted.held {
+        let shown = held::print(context, &host.flagged());
+        host.stop().await;
+        return shown.map(|()| exit_code::OK);
+    }
     let lease = host.lease();
     let entries: Vec<Entry<'_>> = lease.catalog().tools().collect();
     let shown = print(context, &lease, &entries);
@@ -39,7 +47,10 @@ pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Resu
 /// Shows everything about a tool.
 pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
     let host = start(context, &OfServer { server: Some(server.to_owned()) }).await?;
-    let lease = host.lease();
+    // A person may look at what is held.
+    let (fleet, flagged) = (host.fleet().load(), host.flagged());
+    let catalog = Arc::new(Catalog::of(&fleet));
+    let lease = Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged);
     let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
         Some(entry) => print_one(context, &lease, entry),
         None => {
@@ -81,11 +92,7 @@ pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliE
     Ok(host)
 }
 
-fn print(
-    context: &Context,
-    lease: &switchboard_host::Lease,
-    entries: &[Entry<'_>],
-) -> Result<(), CliError> {
+fn print(context: &Context, lease: &Lease, entries: &[Entry<'_>]) -> Result<(), CliError> {
     if context.printer.json {
         let all: Vec<Value> = entries.iter().map(|entry| as_json(lease, *entry)).collect();
         return context.printer.json(&all);
@@ -106,11 +113,7 @@ fn print(
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-fn print_one(
-    context: &Context,
-    lease: &switchboard_host::Lease,
-    entry: Entry<'_>,
-) -> Result<(), CliError> {
+fn print_one(context: &Context, lease: &Lease, entry: Entry<'_>) -> Result<(), CliError> {
     if context.printer.json {
         return context.printer.json(&as_json(lease, entry));
     }
@@ -132,7 +135,7 @@ fn print_one(
     ];
     for (title, raw) in schemas {
         if let Some(raw) = raw {
-            text.push_str(&format!("\n{title}:\n{}\n", escape(&pretty(raw))));
+            text.push_str(&format!("\n{title}:\n{}\n", escape_json(&pretty(raw))));
         }
     }
     let name = lease.catalog().names().get(entry.place).unwrap_or_default().to_owned();
@@ -141,17 +144,25 @@ fn print_one(
         escape_line(&name),
         entry.tool.digest()
     ));
+    if let Some(flagged) = flagged(lease, entry) {
+        text.push_str(&format!("\n{}", held::described(flagged)));
+    }
     context.printer.data(&text)
 }
 
-fn as_json(lease: &switchboard_host::Lease, entry: Entry<'_>) -> Value {
+fn as_json(lease: &Lease, entry: Entry<'_>) -> Value {
     json!({
         "server": entry.server.id.as_str(),
         "name": entry.tool.name(),
         "model_name": lease.catalog().names().get(entry.place),
         "fingerprint": &**entry.tool.digest(),
+        "found": flagged(lease, entry),
         "definition": serde_json::from_str::<Value>(entry.tool.item.raw.get()).unwrap_or_default(),
     })
+}
+
+fn flagged<'a>(lease: &'a Lease, entry: Entry<'_>) -> Option<&'a Flagged> {
+    lease.flagged(&Target::new(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name()))
 }
 
 fn pretty(raw: &RawValue) -> String {

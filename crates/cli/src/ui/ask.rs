@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use switchboard_host::TargetKind;
 use switchboard_host::format::escape_line;
-use switchboard_host::policy::{Answer, Question};
+use switchboard_host::policy::{Answer, Question, Risk};
 use switchboard_host::review::{Answering, News, Reply, Reviewer};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -164,14 +164,18 @@ pub(crate) async fn line(question: &str) -> Option<String> {
     read.await.ok().flatten()
 }
 
-/// Why a call is asked about, and what "always" would mean.
+/// Why a call is asked about, what "always" would mean, and how much harm it could do.
 pub(crate) fn why(question: &Question) -> String {
-    let why = question.why();
-    if question.asks_anyway() {
-        format!("{why}; what is always allowed counts once it is on")
-    } else {
-        why.to_owned()
+    let mut why = question.why().to_owned();
+    if let Some(anyway) = question.asks_anyway() {
+        why = format!("{why}; {anyway}");
     }
+    with_risk(&why, question.risk())
+}
+
+/// The same with how much harm the call could do.
+pub(crate) fn with_risk(why: &str, risk: &Risk) -> String {
+    format!("{why}; risk {} of 100: {}", risk.score, risk.reasons.join(", "))
 }
 
 /// A question with everything that the answer decides about.
@@ -198,6 +202,7 @@ impl Asked {
         });
         Said::Answer(match choice.await.flatten() {
             Some(Choice::Run) => Answer::Run,
+            Some(Choice::Session) => Answer::Session,
             Some(Choice::Always) => Answer::Always,
             Some(Choice::Skip) => Answer::Skip,
             Some(Choice::Tell(instead)) => Answer::Reject(instead),
@@ -211,7 +216,6 @@ impl Asked {
 
 /// What would be done, in one line.
 pub(crate) fn title(server: &str, target: &str, is_tool: bool) -> String {
-    let (server, target) = (escape_line(server), escape_line(target));
     if is_tool {
         format!("Run {target} on {server}?")
     } else {

@@ -57,8 +57,8 @@ pub(crate) struct NobodyAsked {
 
 impl Asker for NobodyAsked {
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
-        let server = escape_line(&ask.server);
-        let message: String = escape_line(&ask.message).chars().take(200).collect();
+        let server = &ask.server;
+        let message: String = ask.message.chars().take(200).collect();
         self.printer.warn(
             &format!("server `{server}` asked something, which was declined: {message}"),
             Some("nobody can be asked here; run it at a terminal or with `--wait-for-review`"),

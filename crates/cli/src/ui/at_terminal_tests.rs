@@ -223,6 +223,7 @@ mod plays {
     fn one_key_answers_the_menu() {
         for (keys, expected) in [
             ("r", "Some(Run)"),
+            ("o", "Some(Session)"),
             ("a", "Some(Always)"),
             ("s", "Some(Skip)"),
             ("\r", "Some(Skip)"),
@@ -287,10 +288,10 @@ mod plays {
     #[test]
     fn a_simple_terminal_answers_the_menu_with_lines() {
         let mut terminal = Terminal::open("menu", &[("TERM", "dumb")]);
-        terminal.wait_for("[r] run  [a] always allow  [s] skip  [t] tell what to do instead  [e] edit the arguments");
+        terminal.wait_for("[r] run  [o] only this session  [a] always allow  [s] skip  [t] tell what to do instead  [e] edit the arguments");
         terminal.wait_for("> ");
         terminal.say("what\n");
-        terminal.wait_for("Please answer r, a, s, t, e.");
+        terminal.wait_for("Please answer r, o, a, s, t, e.");
         terminal.say("run\n");
         terminal.wait_for("got Some(Run);");
     }

@@ -1,9 +1,15 @@
 //! The review menu: one call, exactly as it would be sent, and what a person may make of it.
 
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::digest;
+use switchboard_host::format::{escape_json, escape_line};
 
 use crate::ui::keys::Standing;
 use crate::ui::menu_person::AtTerminal;
+
+/// Longer arguments do not fit on a screen: whoever agrees to them shows that they saw their end.
+const LONG_BYTES: usize = 4_000;
+/// So much of a fingerprint has to be typed.
+const TYPED: usize = 6;
 
 /// What a person is asked about.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +38,8 @@ pub(crate) enum Always<'a> {
 pub(crate) enum Choice {
     /// Run it this time.
     Run,
+    /// Run it, and do not ask again in this session.
+    Session,
     /// Run it, and do not ask again.
     Always,
     /// Do not run it.
@@ -46,6 +54,7 @@ pub(crate) enum Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Run,
+    Session,
     Always,
     Skip,
     Tell,
@@ -53,12 +62,14 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    const ALL: [Self; 5] = [Self::Run, Self::Always, Self::Skip, Self::Tell, Self::Edit];
+    const ALL: [Self; 6] =
+        [Self::Run, Self::Session, Self::Always, Self::Skip, Self::Tell, Self::Edit];
 
     /// The key that chooses it.
     pub(crate) const fn key(self) -> char {
         match self {
             Self::Run => 'r',
+            Self::Session => 'o',
             Self::Always => 'a',
             Self::Skip => 's',
             Self::Tell => 't',
@@ -69,6 +80,7 @@ impl Entry {
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Run => "[r] run",
+            Self::Session => "[o] only this session",
             Self::Always => "[a] always allow",
             Self::Skip => "[s] skip",
             Self::Tell => "[t] tell what to do instead",
@@ -80,6 +92,7 @@ impl Entry {
     pub(crate) fn named(word: &str, entries: &[Self]) -> Option<Self> {
         let entry = match word.to_lowercase().as_str() {
             "r" | "run" | "y" | "yes" => Self::Run,
+            "o" | "session" => Self::Session,
             "a" | "always" => Self::Always,
             "s" | "skip" | "n" | "no" => Self::Skip,
             "t" | "tell" => Self::Tell,
@@ -115,7 +128,10 @@ fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {
     person.show(&shown(card, card.arguments))?;
     loop {
         match person.choose(&entries(card, edited.as_deref()))? {
+            Entry::Run if !has_seen_all(card, edited.as_deref(), person)? => {}
+            Entry::Always if !has_seen_all(card, None, person)? => {}
             Entry::Run => return Some(edited.map_or(Choice::Run, Choice::Edit)),
+            Entry::Session => return Some(Choice::Session),
             Entry::Always => return Some(Choice::Always),
             Entry::Skip => return Some(Choice::Skip),
             Entry::Tell => {
@@ -143,10 +159,36 @@ fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {
     }
 }
 
+/// Whether the person has seen long arguments to their end, where the fingerprint stands.
+fn has_seen_all(card: &Card<'_>, edited: Option<&str>, person: &mut impl Person) -> Option<bool> {
+    let arguments = edited.unwrap_or(card.arguments);
+    if arguments.len() < LONG_BYTES {
+        return Some(true);
+    }
+    let typed = person.line(&format!(
+        "These are {} bytes. Type the fingerprint that stands below them to run it: ",
+        arguments.len()
+    ))?;
+    let seen = typed.trim() == fingerprint(arguments);
+    if !seen {
+        person.show("That is not it; nothing runs.\n")?;
+    }
+    Some(seen)
+}
+
+fn fingerprint(arguments: &str) -> String {
+    digest::of([arguments.as_bytes()]).chars().take(TYPED).collect()
+}
+
 /// What may be chosen. What was edited is run once; it says nothing about the next time.
 fn entries(card: &Card<'_>, edited: Option<&str>) -> Vec<Entry> {
     let always = edited.is_none() && card.can_always == Always::Yes;
-    Entry::ALL.into_iter().filter(|entry| *entry != Entry::Always || always).collect()
+    let fits = |entry: &Entry| match entry {
+        Entry::Always => always,
+        Entry::Session => edited.is_none(),
+        Entry::Run | Entry::Skip | Entry::Tell | Entry::Edit => true,
+    };
+    Entry::ALL.into_iter().filter(fits).collect()
 }
 
 /// The arguments that came of editing, nothing if they are as before, or why they cannot be sent.
@@ -170,10 +212,13 @@ fn shown(card: &Card<'_>, arguments: &str) -> String {
     let mut text = format!(
         "\n{}\n{}\n({} bytes of arguments; asked because {})\n",
         escape_line(card.title),
-        escape(&pretty(arguments)),
+        escape_json(&pretty(arguments)),
         arguments.len(),
         escape_line(card.why),
     );
+    if arguments.len() >= LONG_BYTES {
+        text.push_str(&format!("(fingerprint of the arguments: {})\n", fingerprint(arguments)));
+    }
     if let Always::NotFor(reason) = card.can_always {
         text.push_str(&format!("(cannot always be allowed: {})\n", escape_line(reason)));
     }

@@ -1,6 +1,7 @@
 //! The person at the terminal: single keys where the terminal can do that, lines elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
 
 use console::{Key, Term, measure_text_width};
 use switchboard_host::format::escape_line;
@@ -11,6 +12,8 @@ use crate::ui::menu::{Entry, Person};
 use crate::ui::outside_editor::OutsideEditor;
 use crate::ui::terminal;
 
+/// So long a question stands before a key answers it.
+const ARMING: Duration = Duration::from_millis(500);
 /// How often an answer that nobody understands may be given.
 const MOST_TRIES: usize = 5;
 
@@ -20,6 +23,8 @@ pub(crate) struct AtTerminal {
     /// Nothing where only lines can be read.
     keys: Option<Keys>,
     standing: Standing,
+    /// Whether the question has been there long enough for an answer to be meant for it.
+    armed: bool,
 }
 
 /// The entry that Enter chooses.
@@ -35,7 +40,7 @@ impl AtTerminal {
         }
         // Whoever presses Enter without looking has not agreed to anything.
         let keys = is_capable.then_some(Keys { chosen: Entry::Skip });
-        Self { term: Term::stderr(), keys, standing }
+        Self { term: Term::stderr(), keys, standing, armed: false }
     }
 
     fn choose_by_line(&mut self, entries: &[Entry]) -> Option<Entry> {
@@ -57,10 +62,36 @@ impl AtTerminal {
         #[cfg(unix)]
         self.standing.enter_raw();
         terminal::forget_keys();
-        let answer = self.read_keys(entries, chosen);
+        let answer = self.arm().and_then(|()| self.read_keys(entries, chosen));
         #[cfg(unix)]
         self.standing.leave_raw();
         answer
+    }
+
+    /// Waits a moment before the first menu of a question: a key that was meant for what stood there
+    /// before does not count.
+    fn arm(&mut self) -> Option<()> {
+        if std::mem::replace(&mut self.armed, true) {
+            return Some(());
+        }
+        self.term.write_line("  (one moment)").ok()?;
+        let since = Instant::now();
+        while since.elapsed() < ARMING {
+            #[cfg(unix)]
+            if let Some(bytes) = crate::ui::raw::pressed().ok()? {
+                let keys = crate::ui::raw::keys_of(&bytes);
+                if keys.iter().any(|key| matches!(key, Key::Escape | Key::CtrlC)) {
+                    return None;
+                }
+            }
+            #[cfg(not(unix))]
+            std::thread::sleep(ARMING);
+            if !self.standing.is_standing() {
+                return None;
+            }
+        }
+        terminal::forget_keys();
+        self.term.clear_last_lines(1).ok()
     }
 
     fn read_keys(&mut self, entries: &[Entry], mut chosen: Entry) -> Option<Entry> {

@@ -72,14 +72,18 @@ fn the_card_shows_exactly_what_is_sent_and_nothing_that_deceives() {
         person.seen,
         "\nRun\\e[2J\\nx\n{\"a\": 1.00, \"b<U+202E>\": \"\\u0041\"}\n(29 bytes of arguments; asked because a\\rb)\n(cannot always be allowed: it<U+200B> deletes)\n"
     );
-    assert_eq!(person.offered, [[Entry::Run, Entry::Skip, Entry::Tell, Entry::Edit]]);
+    let offered = [Entry::Run, Entry::Session, Entry::Skip, Entry::Tell, Entry::Edit];
+    assert_eq!(person.offered, [offered]);
 }
 
 #[test]
 fn each_entry_has_its_outcome() {
-    for (entry, expected) in
-        [(Entry::Run, Choice::Run), (Entry::Always, Choice::Always), (Entry::Skip, Choice::Skip)]
-    {
+    for (entry, expected) in [
+        (Entry::Run, Choice::Run),
+        (Entry::Session, Choice::Session),
+        (Entry::Always, Choice::Always),
+        (Entry::Skip, Choice::Skip),
+    ] {
         assert_eq!(decide(&CARD, &mut scripted(&[entry])), Some(expected));
     }
     assert_eq!(decide(&CARD, &mut scripted(&[])), None);
@@ -124,4 +128,21 @@ fn what_is_not_an_object_is_refused_and_can_be_edited_further() {
         assert!(person.seen.ends_with("Not changed: the editor is \\e gone\n"), "{}", person.seen);
         assert_eq!(person.given[1], bad);
     }
+}
+
+#[test]
+fn long_arguments_run_only_for_who_has_seen_their_end() {
+    let arguments = format!(r#"{{"text":"{}rm -rf"}}"#, "a".repeat(20_000));
+    let card = Card { arguments: &arguments, ..CARD };
+    let mut person = scripted(&[Entry::Run, Entry::Always, Entry::Skip]);
+    person.lines = vec![Some(""), Some("wrong")];
+    assert_eq!(decide(&card, &mut person), Some(Choice::Skip));
+    assert!(person.seen.contains("(20017 bytes of arguments"), "{}", person.seen.len());
+    assert!(person.seen.contains("rm -rf"));
+
+    let shown = fingerprint(&arguments);
+    assert!(person.seen.contains(&format!("(fingerprint of the arguments: {shown})")));
+    let mut person = scripted(&[Entry::Run]);
+    person.lines = vec![Some(String::leak(shown))];
+    assert_eq!(decide(&card, &mut person), Some(Choice::Run));
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 use switchboard_host::config::Environment;
-use switchboard_host::format::escape_line;
+use switchboard_host::format::{self, escape_line};
+use switchboard_host::redact;
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -77,7 +78,9 @@ impl Printer {
         } else {
             serde_json::to_string(value)
         };
-        self.data(&text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?)
+        let text = text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
+        // The same JSON, and nothing in it that a terminal obeys or a person does not see.
+        self.data(&format::coded_json(&text))
     }
 
     /// Tells the person something.
@@ -151,7 +154,7 @@ impl Printer {
     }
 }
 
-/// Says a line on standard error. If nobody listens there, it is not needed.
+/// Says a line on standard error, without secrets. If nobody listens there, it is not needed.
 pub(crate) fn talk(line: &str) {
-    writeln!(std::io::stderr(), "{line}").ok();
+    writeln!(std::io::stderr(), "{}", redact::text(line)).ok();
 }

@@ -215,6 +215,10 @@ fn servers_are_told_of_the_folders_in_the_settings_and_of_no_others() {
     std::fs::create_dir(&folder).unwrap();
     let config = json!({"mcpServers": servers, "settings": {"roots": [folder]}});
     switchboard.write_config(&config.to_string());
+    // The server offers more to whoever has folders, and what is new waits for a person.
+    let held = switchboard.call(&["everything", "get-roots-list"], 5);
+    assert_eq!(held["reason"], "needs_approval");
+    switchboard.run(&["pins", "approve", "everything"]).expect(0);
     let listed = switchboard.call(&["everything", "get-roots-list"], 0);
     let expected = format!("1. my notes\n   URI: file://{}", folder.replace(' ', "%20"));
     assert!(text_of(&listed).contains(&expected), "{listed}");

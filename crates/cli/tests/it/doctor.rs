@@ -23,7 +23,11 @@ fn doctor_names_the_problem_and_the_next_step() {
     let switchboard = Switchboard::with(&json!({
         "not-found": {"command": "no-such-program"},
         "not-there": {"command": "/nowhere/program"},
-        "ends": {"command": "/bin/sh", "args": ["-c", "echo the key is missing >&2; exit 3"]},
+        "ends": {
+            "command": "/bin/sh",
+            "args": ["-c", "echo the key is missing >&2; exit 3"],
+            "dangerous": ["eval"],
+        },
         "nobody": {"url": format!("http://127.0.0.1:{}/mcp", free_port())},
         "wrong-path": {"url": format!("{}/elsewhere", well.origin())},
         "page": {"url": page.url},

@@ -77,7 +77,7 @@ impl Modern<'_> {
             ("MCP-Protocol-Version".to_owned(), MODERN.to_owned()),
             ("Mcp-Method".to_owned(), method.to_owned()),
         ];
-        let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+        let name = ["name", "uri", "taskId"].iter().find_map(|key| params.get(key)?.as_str());
         headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name.to_owned())));
         headers
     }

@@ -24,7 +24,11 @@ fn check(ran: &Ran, words: &[&str]) {
 
 #[test]
 fn nothing_that_a_hostile_server_says_reaches_the_terminal_raw() {
-    let switchboard = Switchboard::with(&json!({"hostile": fixture(&["hostile"])}));
+    let switchboard = Switchboard::new();
+    // What the scanner holds cannot be called; here it is.
+    let config =
+        json!({"mcpServers": {"hostile": fixture(&["hostile"])}, "settings": {"scan": "off"}});
+    switchboard.write_config(&config.to_string());
     let tools = ["plain", "escape", "bidi", "tags", "deep", "shifting"];
     let listed: [&[&str]; 4] = [
         &["tools", "--server", "hostile"],

@@ -58,7 +58,8 @@ fn results_that_are_no_text_are_saved_also_with_json() {
     switchboard.run(&[&binary[..], &["pixel.png"]].concat()).expect(0);
     let pixel = std::fs::read(switchboard.path("pixel.png")).unwrap();
     assert_eq!(pixel, std::fs::read(switchboard.path("plain/2.png")).unwrap());
-    let told = switchboard.run(&[&binary[..], &["pixel.png", "--json"]].concat()).expect(0);
+    let told =
+        switchboard.run(&[&binary[..], &["pixel.png", "--force", "--json"]].concat()).expect(0);
     assert!(told.json().is_object(), "{told:?}");
 }
 

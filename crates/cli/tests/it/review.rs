@@ -56,13 +56,14 @@ fn answered(switchboard: &Switchboard, server: &str, answers: &[(&str, &str)]) -
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_question_shows_the_exact_call_and_four_answers() {
+fn the_question_shows_the_exact_call_and_all_answers() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let ran = answered(&switchboard, "echo", &[(MENU, "?"), (MENU, "r")]);
     for part in [
         "Run echo on echo?",
         r#""text": "hey""#,
         "[r] run",
+        "[o] only this session",
         "[a] always allow",
         "[s] skip",
         "[t] tell what to do instead",

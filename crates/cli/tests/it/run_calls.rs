@@ -204,7 +204,8 @@ fn a_tool_that_appears_during_a_task_can_be_called() {
         // The model takes its time, so that the new list is there when it is asked again.
         let mut slowly = form.turn("I look.", &[Asked::Tool("echo", "slow", json!({"ms": 400}))]);
         slowly["delayMs"] = json!(20);
-        let talk = Setup::new((vendor, form)).servers(echo()).start(&[
+        let off = json!({"pins": "off"});
+        let talk = Setup::new((vendor, form)).servers(echo()).settings(off).start(&[
             form.turn("I grow.", &[Asked::Tool("echo", "grow", json!({}))]),
             slowly,
             form.turn("I use it.", &[Asked::Tool("echo", "grown_1", json!({"query": "fish"}))]),

@@ -119,7 +119,16 @@ impl Running {
 
     /// Waits until standard error holds something; nothing when the program ends without it.
     pub(crate) fn wait_for_error<T>(&self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let found = self.stderr.wait(PATIENCE, |so_far, ended| ended || find(so_far).is_some());
+        self.wait_for_error_within(PATIENCE, find)
+    }
+
+    /// The same, with another limit.
+    pub(crate) fn wait_for_error_within<T>(
+        &self,
+        limit: Duration,
+        find: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let found = self.stderr.wait(limit, |so_far, ended| ended || find(so_far).is_some());
         assert!(found, "it did not come: {:?}", self.stderr.text());
         find(&self.stderr.text())
     }

@@ -41,6 +41,22 @@ impl Serving {
         Self { running, site: Site { port: port.unwrap().parse().unwrap() } }
     }
 
+    /// The link that signs in at the console, as it stands on standard error.
+    pub(crate) fn console_link(&self) -> String {
+        self.console_links(1).remove(0)
+    }
+
+    /// The same, once so many of them were shown.
+    pub(crate) fn console_links(&self, count: usize) -> Vec<String> {
+        let found = self.running.wait_for_error(|so_far| {
+            let whole = so_far.rsplit_once('\n').map(|(whole, _)| whole)?;
+            let links = whole.lines().filter_map(|line| line.strip_prefix("console: "));
+            let links: Vec<String> = links.map(str::to_owned).collect();
+            (links.len() >= count).then_some(links)
+        });
+        found.expect("a link is shown")
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         self.running.signal(name);
     }

@@ -46,7 +46,11 @@ fn a_new_server_in_the_configuration_is_told_to_those_who_listen() {
 #[test]
 fn a_tool_that_a_server_adds_is_told_and_can_be_called() {
     for era in ["legacy", "modern"] {
-        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
+        let switchboard = Switchboard::new();
+        let servers = json!({"echo": fixture(&["echo", "--era", era])});
+        // Pinned, the new tool would wait for a person.
+        let config = json!({"mcpServers": servers, "settings": {"pins": "off"}});
+        switchboard.write_config(&config.to_string());
         let gateway = Gateway::with_tool(&switchboard, &[], "echo__grow");
         let client = gateway.modern();
         let wanted = json!({"notifications": {"toolsListChanged": true}});

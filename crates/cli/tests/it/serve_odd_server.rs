@@ -13,7 +13,7 @@ use crate::switchboard::Switchboard;
 /// A server in threads of the test, which end with its process.
 struct OddServer {
     url: String,
-    /// The methods that it was asked for.
+    /// The methods that it was asked for, and the headers that repeat arguments.
     heard: Arc<Mutex<Vec<String>>>,
 }
 
@@ -43,6 +43,9 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>) -> Option<()> {
     while reader.read_line(&mut line).ok()? > 2 {
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
+        }
+        if line.to_ascii_lowercase().starts_with("mcp-param-") {
+            heard.lock().unwrap().push(line.trim().to_ascii_lowercase());
         }
         line.clear();
     }
@@ -93,12 +96,25 @@ fn tools() -> Vec<Value> {
     };
     let marked = |header: &str| json!({"type": "string", "x-mcp-header": header});
     vec![
-        tool("good", json!({"region": marked("Region")})),
+        tool("good", json!({"region": marked("Region"), "api_key": marked("Key")})),
         tool("line_break", json!({"a": marked("Foo\r\nX-Evil")})),
         tool("items", json!({"a": {"type": "array", "items": marked("A")}})),
         tool("twice", json!({"a": marked("Same"), "b": marked("sAME")})),
         tool("plain", json!({})),
     ]
+}
+
+#[test]
+fn hd_03_a_secret_is_repeated_in_a_header_only_if_the_operator_says_so() {
+    for (consent, expected) in [(json!([]), 0), (json!(["api_key"]), 1)] {
+        let odd = OddServer::start();
+        let entry = json!({"url": odd.url, "mirrorSecrets": consent});
+        let switchboard = Switchboard::with(&json!({"odd": entry}));
+        switchboard.run(&["call", "odd", "good", "region=eu", "api_key=s3cret"]);
+        assert_eq!(odd.heard("mcp-param-region: eu"), 1);
+        assert_eq!(odd.heard("mcp-param-key: s3cret"), expected);
+        assert_eq!(crate::given::found(&switchboard), ["tool good: ask"]);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::running::{PATIENCE, Running, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 /// Sends a request and waits for its answer.
-fn ask(running: &mut Running, id: u64, method: &str, params: &Value) -> Value {
+pub(crate) fn ask(running: &mut Running, id: u64, method: &str, params: &Value) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     running.say(&format!("{request}\n"));
     let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -18,7 +18,7 @@ fn ask(running: &mut Running, id: u64, method: &str, params: &Value) -> Value {
 }
 
 /// Asks with ever new ids until the tools are there.
-fn listed(running: &mut Running, params: &Value, tool: &str) -> Vec<String> {
+pub(crate) fn listed(running: &mut Running, params: &Value, tool: &str) -> Vec<String> {
     let mut id = 1_000;
     let found = poll(PATIENCE, || {
         id += 1;

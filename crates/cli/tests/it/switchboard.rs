@@ -66,6 +66,21 @@ impl Switchboard {
         self.home.write(&format!("work/{name}"), contents)
     }
 
+    /// Writes the rules of a level: `enterprise`, `project` or `user`.
+    pub(crate) fn write_policy(&self, level: &str, policy: &Value) -> PathBuf {
+        self.write_policy_text(level, &policy.to_string())
+    }
+
+    pub(crate) fn write_policy_text(&self, level: &str, text: &str) -> PathBuf {
+        let place = match level {
+            "enterprise" => "system/policy.json",
+            "project" => "work/.switchboard/policy.json",
+            "user" => "own/policy.json",
+            other => panic!("no level `{other}`"),
+        };
+        self.home.write(place, text)
+    }
+
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
         command.args(words);
@@ -101,6 +116,7 @@ impl Switchboard {
         command
             .current_dir(self.home.path().join("work"))
             .env("SWITCHBOARD_HOME", self.home.path().join("own"))
+            .env("SWITCHBOARD_SYSTEM", self.home.path().join("system"))
             // The search for a project's file ends at home.
             .env("HOME", self.home.path())
             .env_remove("NO_COLOR")

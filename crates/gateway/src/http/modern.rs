@@ -21,6 +21,7 @@ use crate::client::Out;
 use crate::envelope::response;
 use crate::gateway::Gateway;
 use crate::limits::Pass;
+use crate::tasks::task_in;
 
 /// Takes one message.
 pub(super) async fn take(
@@ -61,10 +62,11 @@ fn ask(
     let meta = meta.ok_or_else(|| asked::missing("_meta"))?;
     let client = modern_client(meta, access)?;
     same(headers, "mcp-method", Some(method))?;
+    let task = task_in(method, params.as_ref());
     let about = match method {
         "tools/call" | "prompts/get" => read.name.as_deref(),
         "resources/read" => read.uri.as_deref(),
-        _ => None,
+        _ => task.as_deref(),
     };
     if about.is_some() {
         same(headers, "mcp-name", about)?;

@@ -30,20 +30,22 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// What a connection of HTTP/2 begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Serves whoever connects, until `stop`; then takes no more and waits for what runs.
+/// Serves whoever connects, until `stop`; then takes no more and waits for what runs. What else is
+/// served at the same address, `pages`, checks for itself who is let in.
 ///
 /// # Errors
 /// When connections can no longer be taken.
 pub async fn serve(
     gateway: Gateway,
     door: Door,
+    pages: Option<Router>,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let connections = TaskTracker::new();
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     let served = Served {
-        router: router(gateway.clone(), door.clone()),
+        router: router(gateway.clone(), door.clone()).merge(pages.unwrap_or_default()),
         read_limit: gateway.options().read_limit,
         stop: stop.clone(),
     };

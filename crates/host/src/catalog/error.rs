@@ -20,11 +20,19 @@ pub enum ResolveError {
         /// Its name.
         server: String,
     },
-    /// The server comes from a project's file and nobody has agreed to it.
-    #[error("server `{server}` comes from the project's file and has not been approved")]
+    /// The server is of a project's file or does something dangerous, and nobody has agreed to it.
+    #[error("server `{server}` has not been approved")]
     NotApproved {
         /// Its name.
         server: String,
+    },
+    /// The rules do not allow the server to be there.
+    #[error("server `{server}` cannot be used: {why}")]
+    NotAllowed {
+        /// Its name.
+        server: String,
+        /// Who says so, and where.
+        why: String,
     },
     /// The server is not up, so nobody knows whether it has it.
     #[error("server `{server}` is {state}")]
@@ -43,6 +51,14 @@ pub enum ResolveError {
         target: Target,
         /// Names that come close.
         near: Vec<String>,
+    },
+    /// Its definition is held until a person has looked at it.
+    #[error("`{target}` is held: {reason}")]
+    Held {
+        /// What was asked for.
+        target: Target,
+        /// What was found.
+        reason: String,
     },
     /// The arguments are no JSON object, or lack something.
     #[error("the arguments for `{target}` cannot be used: {problem}")]
@@ -84,6 +100,7 @@ impl ResolveError {
             Self::NotApproved { server } => {
                 Some(format!("look at it, then `switchboard servers approve {server}`"))
             }
+            Self::NotAllowed { .. } => None,
             Self::NotReady { server, hint, .. } => Some(
                 hint.clone().unwrap_or_else(|| format!("`switchboard doctor {server}` tells more")),
             ),
@@ -95,6 +112,7 @@ impl ResolveError {
                 };
                 Some(format!("`switchboard {command} --server {}` lists them", target.server))
             }),
+            Self::Held { .. } => Some("`switchboard tools list --held` shows it".to_owned()),
             Self::BadArguments { target, .. } | Self::NotAnObject { target, .. } => {
                 (target.kind == TargetKind::Tool).then(|| {
                     format!(
@@ -114,8 +132,10 @@ impl ResolveError {
             Self::UnknownServer { .. } => "unknown_server",
             Self::Disabled { .. } => "disabled",
             Self::NotApproved { .. } => "not_approved",
+            Self::NotAllowed { .. } => "not_allowed",
             Self::NotReady { .. } => "not_ready",
             Self::NotListed { .. } => "not_listed",
+            Self::Held { .. } => "held",
             Self::NotAnObject { .. } | Self::BadArguments { .. } => "bad_arguments",
             Self::BadSchema { .. } => "bad_schema",
         }

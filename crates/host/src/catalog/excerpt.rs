@@ -5,6 +5,8 @@ use std::io;
 
 use serde_json::Value;
 
+use crate::characters;
+
 /// How much of a value is shown.
 pub(crate) const SHOWN: usize = 80;
 
@@ -69,11 +71,9 @@ impl io::Write for Beginning {
 /// Whether a character has no look of its own or changes how others are read.
 fn is_hidden(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'
-            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
-            | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || characters::is_hidden(character)
+        || characters::is_selector(character)
+        || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use switchboard_wire::Json;
 use crate::catalog::arguments::ArgumentCheck;
 use crate::catalog::checks::Checks;
 use crate::catalog::error::ResolveError;
+use crate::catalog::scan::Kind;
+use crate::catalog::screening::Flagged;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::strict;
 use crate::catalog::suggest::nearest;
@@ -28,6 +30,7 @@ pub struct Lease {
     fleet: Arc<Fleet>,
     catalog: Arc<Catalog>,
     checks: Arc<Checks>,
+    flagged: Arc<[Flagged]>,
 }
 
 /// A call whose target is listed and whose arguments fit.
@@ -42,8 +45,28 @@ pub struct ResolvedCall {
 impl Lease {
     /// Holds `fleet` together with its catalog.
     #[must_use]
-    pub const fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
-        Self { fleet, catalog, checks }
+    pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
+        Self { fleet, catalog, checks, flagged: Arc::default() }
+    }
+
+    /// The same, with what was found in definitions.
+    #[must_use]
+    pub fn with_flagged(self, flagged: Arc<[Flagged]>) -> Self {
+        Self { flagged, ..self }
+    }
+
+    /// What was found in the definition of a target.
+    #[must_use]
+    pub fn flagged(&self, target: &Target) -> Option<&Flagged> {
+        self.flagged.iter().find(|one| {
+            *one.name == *target.name
+                && *one.server.as_str() == *target.server
+                && match target.kind {
+                    TargetKind::Tool => one.kind == Kind::Tool,
+                    TargetKind::Resource => matches!(one.kind, Kind::Resource | Kind::Template),
+                    TargetKind::Prompt => one.kind == Kind::Prompt,
+                }
+        })
     }
 
     /// The servers.
@@ -65,6 +88,9 @@ impl Lease {
     pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
         let ProposedCall { target, arguments } = proposed;
         let server = self.server(&target.server)?;
+        if let Some(held) = self.flagged(&target).filter(|flagged| flagged.is_held()) {
+            return Err(ResolveError::Held { reason: held.reason(), target });
+        }
         let definition_digest = match target.kind {
             TargetKind::Tool => {
                 let tool = server.offers.tool(&target.name).ok_or_else(|| {
@@ -122,6 +148,10 @@ impl Lease {
         match &server.status {
             Status::Disabled => Err(ResolveError::Disabled { server: name.to_owned() }),
             Status::NeedsApproval => Err(ResolveError::NotApproved { server: name.to_owned() }),
+            Status::NotAllowed(failure) => Err(ResolveError::NotAllowed {
+                server: name.to_owned(),
+                why: failure.message.clone(),
+            }),
             _ => Ok(server),
         }
     }
@@ -278,6 +308,7 @@ fn state_of(status: &Status) -> &'static str {
     match status {
         Status::NeedsLogin(_) => "not logged in",
         Status::NeedsApproval => "not approved",
+        Status::NotAllowed(_) => "not allowed",
         Status::Disabled
         | Status::Starting
         | Status::Ready

@@ -1,14 +1,20 @@
 //! Step 3: what the servers of one moment offer, and whether a call fits it (pure).
 
 mod arguments;
+mod canonical;
 mod checks;
 mod coerce;
 mod error;
 mod excerpt;
+mod held;
 mod lease;
 mod name;
+mod pin_diff;
+mod pins;
 mod problem;
+pub mod scan;
 mod schema_bounds;
+mod screening;
 mod search;
 mod search_build;
 mod signature;
@@ -16,6 +22,7 @@ mod snapshot;
 mod strict;
 mod suggest;
 mod template;
+mod visible;
 mod words;
 
 pub use arguments::{ArgumentCheck, BadSchema};
@@ -23,10 +30,16 @@ pub use checks::Checks;
 pub use coerce::value_from_text;
 pub use error::ResolveError;
 pub use excerpt::{shown_text, shown_value};
+pub use held::{Held, HeldBack, HeldServer, Quarantine, Why};
 pub use lease::{Lease, ResolvedCall};
 pub use name::{Names, model_name};
+pub use pins::{
+    Screened, book_of, hold_all, json_diff, offered, pin_digest, screen, screen_locked, waiting,
+};
 pub use problem::{BadArguments, Problem, ProblemKind};
+pub use screening::{Flagged, Screen, Visible};
 pub use search::{Document, Hit, Index, Parameter};
 pub use signature::signature;
 pub use snapshot::{Catalog, Entry};
+pub(crate) use strict::read as read_strictly;
 pub use suggest::nearest;

@@ -38,7 +38,13 @@ impl Catalog {
     #[must_use]
     pub fn of(fleet: &Fleet) -> Self {
         let usable = |server: &&Arc<Server>| {
-            !matches!(server.status, Status::Disabled | Status::NeedsApproval | Status::Failed(_))
+            !matches!(
+                server.status,
+                Status::Disabled
+                    | Status::NeedsApproval
+                    | Status::NotAllowed(_)
+                    | Status::Failed(_)
+            )
         };
         let servers: Vec<Arc<Server>> = fleet.servers.values().filter(usable).cloned().collect();
         let mut tools = Vec::new();

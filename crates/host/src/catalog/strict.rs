@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Value};
 
 /// Reads JSON text, and refuses a member that stands twice.
-pub(super) fn read(text: &[u8]) -> Result<Value, serde_json::Error> {
+pub(crate) fn read(text: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = Strict.deserialize(&mut reader)?;
     reader.end()?;

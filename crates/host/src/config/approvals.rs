@@ -9,14 +9,21 @@ use serde::{Deserialize, Serialize};
 use crate::config::change::change;
 use crate::config::error::ConfigError;
 use crate::config::file::read_text;
+use crate::config::resolved::ServerConfig;
 use crate::server_id::ServerId;
 
 /// Project file -> server -> digest of the approved entry.
 type Table = BTreeMap<String, BTreeMap<String, String>>;
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// What stands for all hooks of a file, in the place of a server.
+const HOOKS: &str = "hooks";
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct OnDisk {
     approvals: Table,
+    /// What the approved entries were, without the values of variables and headers.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    entries: Table,
 }
 
 /// What was approved, kept in the state folder, where no project can write.
@@ -27,8 +34,12 @@ struct OnDisk {
 pub struct Approvals {
     path: PathBuf,
     table: Table,
+    /// What the approved entries were, for people.
+    entries: Table,
     /// What was decided here and is not written yet: file, server, digest or none.
     changes: Vec<(String, String, Option<String>)>,
+    /// The same for what the entries were.
+    shown: Vec<(String, String, Option<String>)>,
     problem: Option<ConfigError>,
 }
 
@@ -43,11 +54,12 @@ impl Approvals {
     /// loading a configuration reports why.
     pub fn load(state: &Path) -> Self {
         let path = Self::file(state);
-        let (table, problem) = match read(&path) {
-            Ok(table) => (table, None),
-            Err(problem) => (Table::new(), Some(problem)),
+        let (read, problem) = match read(&path) {
+            Ok(read) => (read, None),
+            Err(problem) => (OnDisk::default(), Some(problem)),
         };
-        Self { path, table, changes: Vec::new(), problem }
+        let OnDisk { approvals: table, entries } = read;
+        Self { path, table, entries, changes: Vec::new(), shown: Vec::new(), problem }
     }
 
     /// Agrees to run the server `name` of a project file as long as its entry has this digest, which
@@ -58,18 +70,33 @@ impl Approvals {
         name: &ServerId,
         digest: &str,
     ) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, name, Some(digest.to_owned()));
+        self.decide(identity(file)?, name.as_str(), Some(digest.to_owned()));
         Ok(())
+    }
+
+    /// The same for an entry as it was read, which is kept to be compared with the next one.
+    pub fn approve_entry(&mut self, server: &ServerConfig) -> Result<(), ConfigError> {
+        let file = identity(&server.source.file)?;
+        let text = Some(server.lines().join("\n"));
+        self.shown.push((file, server.id.to_string(), text));
+        self.approve(&server.source.file, &server.id, &server.approval_digest)
+    }
+
+    /// What the entry of this server was when it was last approved.
+    #[must_use]
+    pub fn approved_text(&self, file: &Path, name: &ServerId) -> Option<&str> {
+        let file = identity(file).ok()?;
+        self.entries.get(&file)?.get(name.as_str()).map(String::as_str)
     }
 
     /// Takes back the approval of the server `name` of a project file.
     pub fn revoke(&mut self, file: &Path, name: &ServerId) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, name, None);
+        self.decide(identity(file)?, name.as_str(), None);
         Ok(())
     }
 
-    fn decide(&mut self, file: String, name: &ServerId, digest: Option<String>) {
-        let decision = (file, name.to_string(), digest);
+    fn decide(&mut self, file: String, name: &str, digest: Option<String>) {
+        let decision = (file, name.to_owned(), digest);
         record(&mut self.table, &decision);
         self.changes.push(decision);
     }
@@ -78,18 +105,23 @@ impl Approvals {
     ///
     /// This blocks for up to ten seconds if another process writes.
     pub fn save(&mut self) -> Result<(), ConfigError> {
-        let mut table = Table::new();
+        let mut written = OnDisk::default();
         change(&self.path, |before| {
-            table = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
+            written = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
             for decision in &self.changes {
-                record(&mut table, decision);
+                record(&mut written.approvals, decision);
             }
-            let text = serde_json::to_string_pretty(&OnDisk { approvals: table.clone() });
+            for entry in &self.shown {
+                record(&mut written.entries, entry);
+            }
+            let text = serde_json::to_string_pretty(&written);
             text.map(|text| text + "\n")
                 .map_err(|cause| ConfigError::new(self.path.as_path(), cause.to_string()))
         })?;
-        self.table = table;
+        self.table = written.approvals;
+        self.entries = written.entries;
         self.changes.clear();
+        self.shown.clear();
         Ok(())
     }
 
@@ -101,7 +133,24 @@ impl Approvals {
         })
     }
 
-    pub(super) fn problem(&self) -> Option<&ConfigError> {
+    /// What was approved of a project's file of hooks.
+    pub(crate) fn digest_of_hooks(&self, file: &Path) -> Option<&str> {
+        self.table.get(&identity(file).ok()?)?.get(HOOKS).map(String::as_str)
+    }
+
+    /// Agrees to run the hooks of a project's file as long as they have this digest.
+    pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
+        self.decide(identity(file)?, HOOKS, Some(digest.to_owned()));
+        Ok(())
+    }
+
+    /// Takes back the approval of a project's file of hooks.
+    pub fn revoke_hooks(&mut self, file: &Path) -> Result<(), ConfigError> {
+        self.decide(identity(file)?, HOOKS, None);
+        Ok(())
+    }
+
+    pub(crate) fn problem(&self) -> Option<&ConfigError> {
         self.problem.as_ref()
     }
 }
@@ -120,12 +169,12 @@ fn record(table: &mut Table, (file, name, digest): &(String, String, Option<Stri
     }
 }
 
-fn read(path: &Path) -> Result<Table, ConfigError> {
+fn read(path: &Path) -> Result<OnDisk, ConfigError> {
     read_text(path)?.map(|text| parse(path, &text)).transpose().map(Option::unwrap_or_default)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Table, ConfigError> {
-    serde_json::from_str::<OnDisk>(text).map(|on_disk| on_disk.approvals).map_err(|cause| {
+fn parse(path: &Path, text: &str) -> Result<OnDisk, ConfigError> {
+    serde_json::from_str(text).map_err(|cause| {
         ConfigError::new(path, format!("the approvals cannot be read: {cause}"))
             .hint("remove the file and approve the servers again")
     })
@@ -134,9 +183,16 @@ fn parse(path: &Path, text: &str) -> Result<Table, ConfigError> {
 /// One spelling for one file: links, letter case and dots in a path make no second one.
 fn identity(file: &Path) -> Result<String, ConfigError> {
     let real = fs::canonicalize(file)
+        .or_else(|cause| where_it_was(file).ok_or(cause))
         .map_err(|cause| ConfigError::new(file, format!("cannot be found: {cause}")))?;
     // The escaped form begins with a quote, so it cannot be mistaken for another path.
     Ok(real.to_str().map_or_else(|| format!("{real:?}"), str::to_owned))
+}
+
+/// The place of a file that is gone.
+fn where_it_was(file: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(file.parent()?).ok()?;
+    Some(folder.join(file.file_name()?))
 }
 
 #[cfg(test)]

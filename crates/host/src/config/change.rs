@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
+use crate::config::file::{LONGEST, read_text_within};
 
 /// How long to wait for another process that changes the same file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -20,12 +20,21 @@ pub(super) fn change(
     path: &Path,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
-    change_within(path, PATIENCE, edit)
+    change_within(path, (PATIENCE, LONGEST), edit)
+}
+
+/// The same for a file of our own that may be as long as `longest` bytes.
+pub(super) fn change_long(
+    path: &Path,
+    longest: u64,
+    edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
+) -> Result<(), ConfigError> {
+    change_within(path, (PATIENCE, longest), edit)
 }
 
 fn change_within(
     path: &Path,
-    patience: Duration,
+    (patience, longest): (Duration, u64),
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
 ) -> Result<(), ConfigError> {
     let failed = |what: &str, cause: std::io::Error| {
@@ -37,7 +46,7 @@ fn change_within(
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|cause| failed("created", cause))?;
     let _lock = lock(path, &real, patience)?;
-    let before = read_text(&real)?;
+    let before = read_text_within(&real, longest)?;
     let after = edit(before.as_deref())?;
     if before.as_deref() == Some(after.as_str()) {
         return Ok(());
@@ -169,7 +178,8 @@ mod tests {
         let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
         let held = lock(&path, &path, PATIENCE).unwrap();
         let error =
-            change_within(&path, Duration::from_millis(60), |_| Ok(String::new())).unwrap_err();
+            change_within(&path, (Duration::from_millis(60), LONGEST), |_| Ok(String::new()))
+                .unwrap_err();
         assert_eq!(&*error.message, "is being changed by another process and stays locked");
         assert!(!path.exists());
         drop(held);

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 
 use crate::config::change::change;
+use crate::config::danger::Finding;
 use crate::config::document::{self, Value};
 use crate::config::environment::Environment;
 use crate::config::error::{ConfigError, shown};
 use crate::config::file;
+use crate::config::lookalike;
 use crate::config::reader::{Mode, Reader};
 use crate::config::resolved::{BUILTIN, Layer};
 use crate::config::server;
@@ -38,6 +40,13 @@ pub fn add_server(
     let file: Arc<Path> = path.into();
     check(&file, name, entry)?;
     edit(&file, name, |servers| {
+        let known = servers.properties();
+        let known = known.iter().filter_map(|known| known.name()?.decoded_value().ok());
+        let known: Vec<String> = known.collect();
+        if let Some(problem) = lookalike::among(name, known.iter().map(String::as_str)) {
+            let error = ConfigError::new(Arc::clone(&file), problem).server(name);
+            return Err(error.hint("give it another name"));
+        }
         let value = input(entry, server::KEYS);
         match servers.get(name) {
             Some(_) if replace == Replace::Refuse => {
@@ -55,6 +64,15 @@ pub fn add_server(
             }
         }
     })
+}
+
+/// What is dangerous or careless about an entry that somebody wants to add.
+pub fn findings_of(
+    path: &Path,
+    name: &str,
+    entry: &serde_json::Value,
+) -> Result<Vec<Finding>, ConfigError> {
+    check(&path.into(), name, entry)
 }
 
 /// Removes a server from the file.
@@ -115,6 +133,26 @@ pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Confi
                     .key("autoApprove"));
                 }
             },
+        }
+        Ok(())
+    })
+}
+
+/// Takes a tool out of those of a server that need no question.
+pub fn remove_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    let tool = tool.replace("${", "$${");
+    edit(&file, name, |servers| {
+        let Some(entry) = servers.object_value(name) else { return Ok(()) };
+        for list in
+            ["autoApprove", "alwaysAllow"].into_iter().filter_map(|key| entry.array_value(key))
+        {
+            for element in list.elements() {
+                let text = element.as_string_lit().and_then(|text| text.decoded_value().ok());
+                if text.is_some_and(|text| text == tool) {
+                    element.remove();
+                }
+            }
         }
         Ok(())
     })
@@ -188,7 +226,11 @@ fn rest(text: &str, name: &str) -> Option<Vec<String>> {
 }
 
 /// Reads the entry as if it stood in the file, where variables may have any value.
-fn check(file: &Arc<Path>, name: &str, entry: &serde_json::Value) -> Result<(), ConfigError> {
+fn check(
+    file: &Arc<Path>,
+    name: &str,
+    entry: &serde_json::Value,
+) -> Result<Vec<Finding>, ConfigError> {
     let error = |message: String| ConfigError::new(Arc::clone(file), message).server(name);
     let id = ServerId::new(name).map_err(|cause| error(cause.to_string()))?;
     let node = document::parse(&entry.to_string()).ok().flatten();
@@ -205,7 +247,11 @@ fn check(file: &Arc<Path>, name: &str, entry: &serde_json::Value) -> Result<(), 
         Reader { file, server: Some(name), variables, mode: Mode::Write, warnings: Vec::new() };
     let checked = server::read(&mut reader, id, &member, Layer::User);
     // The place is one in the entry, which is not in the file yet.
-    checked.map(drop).map_err(|error| ConfigError { line: None, column: None, ..error })
+    checked.map(|(server, _)| server.findings).map_err(|error| ConfigError {
+        line: None,
+        column: None,
+        ..error
+    })
 }
 
 /// `value` for the editor, its members in the order of `first`, then by name.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::characters::is_hidden;
 use crate::config::document::Position;
 
 /// Whether a problem stops something from working.
@@ -38,7 +39,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(file: impl Into<Arc<Path>>, message: impl Into<Box<str>>) -> Self {
+    pub(crate) fn new(file: impl Into<Arc<Path>>, message: impl Into<Box<str>>) -> Self {
         Self {
             file: file.into(),
             line: None,
@@ -49,6 +50,10 @@ impl ConfigError {
             hint: None,
             severity: Severity::Error,
         }
+    }
+
+    pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
+        self.at(Position { line, column })
     }
 
     pub(super) fn at(mut self, position: Position) -> Self {
@@ -67,7 +72,7 @@ impl ConfigError {
         self
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -119,6 +124,11 @@ pub(super) fn shown(text: &str) -> String {
     shown_whole(&safe)
 }
 
+/// Whether `text` has nothing in it that nobody can see.
+pub(super) fn is_visible(text: &str) -> bool {
+    !text.contains(|character: char| character.is_control() || is_hidden(character))
+}
+
 fn shown_whole(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -129,13 +139,6 @@ fn shown_whole(text: &str) -> String {
         }
     }
     safe
-}
-
-fn is_hidden(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::config::error::{ConfigError, shown};
 use crate::config::similar::suggestion;
 
 /// The longest file that is read, in bytes.
-const LONGEST: u64 = 4 * 1024 * 1024;
+pub(super) const LONGEST: u64 = 4 * 1024 * 1024;
 
 /// The names at the top of a file.
 const TOP_KEYS: &[&str] = &["mcpServers", "models", "settings"];
@@ -28,7 +28,12 @@ pub(super) struct Parts {
 /// The text of a file without byte order mark; `None` if there is no such file.
 ///
 /// Only regular files are opened: a pipe or a device that a project points to would never end.
-pub(super) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
+pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
+    read_text_within(path, LONGEST)
+}
+
+/// The same with another limit, in bytes.
+pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<String>, ConfigError> {
     let error = |message: String| ConfigError::new(path, message);
     let unreadable = |cause: std::io::Error| error(format!("cannot be read: {cause}"));
     let metadata = match fs::metadata(path) {
@@ -42,11 +47,11 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     match fs::File::open(path) {
         // It was replaced by nothing since it was looked at.
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(unreadable)?.take(LONGEST + 1).read_to_end(&mut bytes),
+        file => file.map_err(unreadable)?.take(longest + 1).read_to_end(&mut bytes),
     }
     .map_err(unreadable)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(error(format!("is longer than {} MiB", LONGEST / 1024 / 1024)));
+    if bytes.len() as u64 > longest {
+        return Err(error(format!("is longer than {} MiB", longest / 1024 / 1024)));
     }
     let text = String::from_utf8(bytes).map_err(|cause| {
         let valid = cause.as_bytes().iter().take(cause.utf8_error().valid_up_to());

@@ -1,12 +1,16 @@
 //! Reads the configuration, and reads it again whenever a file changes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::config::approvals::Approvals;
 use crate::config::environment::Environment;
+use crate::config::error::ConfigError;
 use crate::config::load::load;
 use crate::config::places::Places;
+use crate::config::policy_file::Policies;
 use crate::config::resolved::Config;
+use crate::config::team_fetch::fetch_team_files;
 use crate::config::watch::watch;
 use crate::events::{Events, What};
 use crate::published::Published;
@@ -21,6 +25,8 @@ pub struct Reading {
     pub environment: Environment,
     /// Folders in place of those that the files name, if there are any.
     pub roots: Vec<PathBuf>,
+    /// Says what is wrong with rules that can be read.
+    pub verify: fn(&Policies) -> Option<ConfigError>,
 }
 
 impl Reading {
@@ -31,6 +37,10 @@ impl Reading {
         let mut config = load(&self.places, &self.environment, &approvals);
         if !self.roots.is_empty() {
             config.settings.roots.clone_from(&self.roots);
+        }
+        if let Some(problem) = (self.verify)(&config.policies) {
+            config.problems.push(problem.clone());
+            config.policies = Arc::new(Policies { broken: Some(problem), ..Policies::default() });
         }
         config
     }
@@ -43,14 +53,24 @@ impl Reading {
             // What changed between the first reading and the watch is read now.
             let mut told = false;
             loop {
-                let newer = self.config();
+                let mut newer = self.config();
+                let state = &self.places.state;
+                if !newer.team.missing(state).is_empty() {
+                    // What cannot be fetched is missed when the files are read again.
+                    let _ = fetch_team_files(&newer.team, state).await;
+                    newer = self.config();
+                }
                 watch.follow(self.watched(&newer));
                 if told {
                     let problems = newer.problems.iter().map(ToString::to_string).collect();
                     events.tell(|| What::ConfigChanged { problems });
                 }
-                if newer.is_complete() && *config.load() != newer {
-                    config.publish(newer);
+                let current = config.load();
+                // A mistake elsewhere does not keep new rules out.
+                let next =
+                    if newer.is_complete() { newer } else { current.with_policies_of(newer) };
+                if *current != next {
+                    config.publish(next);
                 }
                 if stopping.run_until_cancelled(watch.changed()).await.is_none() {
                     return;

@@ -5,24 +5,30 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::approvals::Approvals;
+use crate::config::bad_packages::BadPackages;
 use crate::config::document::Member;
 use crate::config::environment::Environment;
 use crate::config::error::{ConfigError, shown};
 use crate::config::file::{self, Parts};
+use crate::config::packages::Package;
 use crate::config::places::Places;
 use crate::config::reader::{Mode, Reader};
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
 use crate::config::variables::{Unset, Variables};
-use crate::config::{models, server, settings};
+use crate::config::{danger, lookalike, models, packages, policies, server, settings};
+use crate::redact;
+use crate::secret_shapes;
 use crate::server_id::ServerId;
 
 /// Reads the configuration. This never fails as a whole: what is wrong is in the result, beside
 /// everything that is right.
 pub fn load(places: &Places, environment: &Environment, approvals: &Approvals) -> Config {
-    let mut loading = Loading { config: Config::default(), environment, approvals };
+    let order = Vec::new();
+    let mut loading = Loading { config: Config::default(), environment, approvals, order };
     for (path, layer) in places.layers() {
         loading.file(path, layer);
     }
+    loading.policies(places);
     loading.finish()
 }
 
@@ -30,6 +36,8 @@ struct Loading<'a> {
     config: Config,
     environment: &'a Environment,
     approvals: &'a Approvals,
+    /// The servers as they stand in the files.
+    order: Vec<ServerId>,
 }
 
 impl Loading<'_> {
@@ -98,6 +106,7 @@ impl Loading<'_> {
         self.config.problems.extend(reader.warnings);
         self.config.servers.remove(&id);
         self.config.broken.remove(&id);
+        self.order.push(id.clone());
         match result {
             Ok((mut server, env_file)) => {
                 self.config.files.extend(env_file.map(|file| file.path));
@@ -108,6 +117,24 @@ impl Loading<'_> {
                 self.config.broken.insert(id, error);
             }
         }
+    }
+
+    /// Takes the rules in, and bars the servers that they do not allow.
+    fn policies(&mut self, places: &Places) {
+        let mut found = policies::find(places, &self.config.settings.team);
+        self.config.files.extend(found.files);
+        self.config.team = found.team;
+        self.config.problems.extend(found.policies.broken.clone());
+        // Rules that nobody finds are as bad as rules that nobody can read.
+        let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM);
+        let lost = self.config.problems.iter().filter(|problem| problem.is_error()).find(of_team);
+        if let Some(lost) = lost {
+            found.policies.broken.get_or_insert(lost.clone());
+        }
+        for server in self.config.servers.values_mut() {
+            server.barred = found.policies.bar(server);
+        }
+        self.config.policies = Arc::new(found.policies);
     }
 
     fn reader<'r>(
@@ -128,10 +155,80 @@ impl Loading<'_> {
     fn finish(mut self) -> Config {
         self.config.problems.extend(self.approvals.problem().cloned().map(ConfigError::warning));
         self.add_builtin();
+        lookalike::refuse(&mut self.config, &self.order);
+        self.refuse_unpinned();
+        self.refuse_bad();
         self.warn_about_fallbacks();
+        self.remember_secrets();
         let mut seen = BTreeSet::new();
         self.config.files.retain(|file| seen.insert(file.clone()));
         self.config
+    }
+
+    /// Whatever is written down or shown from here on goes without them.
+    fn remember_secrets(&self) {
+        redact::remember(secret_shapes::named(&self.environment.variables));
+        for server in self.config.servers.values() {
+            match &server.transport {
+                Transport::Builtin => {}
+                Transport::Stdio { env, .. } => redact::remember(secret_shapes::named(env)),
+                Transport::Http { headers, .. } => redact::remember(secret_shapes::named(headers)),
+            }
+            redact::remember(server.oauth.client_secret.as_deref());
+        }
+    }
+
+    /// Under `strict` a command that fetches whatever version there is today does not count.
+    fn refuse_unpinned(&mut self) {
+        if !self.config.settings.strict {
+            return;
+        }
+        self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
+            let mut found = server.findings.iter();
+            found.find(|one| one.word == danger::UNPINNED).map(|one| one.message.clone())
+        });
+    }
+
+    /// What a person's own records know to be bad is not run; without the records, nothing is that
+    /// they could be about.
+    fn refuse_bad(&mut self) {
+        let Some(folder) = self.config.settings.bad_packages.clone() else { return };
+        let bad = BadPackages::read(&folder);
+        self.refuse(
+            "choose another package; `settings.badPackages` says which are bad",
+            |server| {
+                let packages = packages_of(server);
+                match &bad {
+                    Err(why) if !packages.is_empty() => Some(format!(
+                        "its package cannot be looked up in `{}`: {why}",
+                        folder.display()
+                    )),
+                    Err(_) => None,
+                    Ok(bad) => packages.iter().find_map(|package| {
+                        let record = bad.record_of(package)?;
+                        let name = package.shown_name();
+                        Some(format!("the package `{name}` is known to be bad ({})", shown(record)))
+                    }),
+                }
+            },
+        );
+        let Ok(bad) = bad else { return };
+        for server in self.config.servers.values_mut() {
+            let packages = packages_of(server);
+            server.findings.extend(packages.iter().filter_map(|package| bad.unknown(package)));
+        }
+    }
+
+    /// Turns servers into broken ones for which there is a reason.
+    fn refuse(&mut self, hint: &str, reason: impl Fn(&ServerConfig) -> Option<String>) {
+        let refused: Vec<_> = (self.config.servers.values())
+            .filter_map(|server| Some((server.id.clone(), server.source.clone(), reason(server)?)))
+            .collect();
+        for (id, source, message) in refused {
+            let error = ConfigError::new(source.file.as_path(), message);
+            self.config.broken.insert(id.clone(), error.server(id.as_str()).hint(hint));
+            self.config.servers.remove(&id);
+        }
     }
 
     fn add_builtin(&mut self) {
@@ -171,6 +268,12 @@ impl Loading<'_> {
         }
         self.config.problems.extend(warnings);
     }
+}
+
+fn packages_of(server: &ServerConfig) -> Vec<Package> {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
+    let words = std::iter::once(command).chain(args);
+    packages::of(&words.map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

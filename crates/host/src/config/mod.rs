@@ -3,53 +3,97 @@
 //! Reading order: `environment` and `places` say where to look, `file` reads one file into a
 //! `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
 //! layers on top of each other, `resolved` is what comes out. `edit` writes, `watch` waits.
+//! Rules are files of their own: `policies` finds them, `policy_read` reads one into a `policy_file`.
 
+mod allowed_servers;
 mod approvals;
+mod bad_packages;
 mod change;
 mod chat;
+mod containers;
+mod danger;
 mod document;
 mod dotenv;
 mod edit;
 mod environment;
 mod error;
+mod evaluates;
+mod expression;
 mod file;
 mod follow;
 mod gateway;
 mod gateway_views;
+mod identity;
+mod json_text;
 mod load;
+mod lock_file;
 mod log_level;
+mod lookalike;
 mod models;
 mod names;
 mod oauth;
+mod packages;
+mod pins_file;
 mod places;
+mod policies;
+mod policy_cases;
+mod policy_file;
+mod policy_nodes;
+mod policy_read;
 mod reader;
+mod remembered;
 mod resolved;
 mod sampling;
+mod sandbox;
 mod server;
 mod settings;
+mod shown_entry;
 mod similar;
+mod team;
+mod team_fetch;
 mod transport;
 mod variables;
 mod watch;
 mod web_address;
+mod web_parts;
 
+pub(crate) use allowed_servers::glob;
+pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 pub use approvals::Approvals;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
-pub use edit::{Replace, add_auto_approve, add_server, remove_server, set_disabled};
+pub use danger::{Finding, Weight};
+pub use edit::{
+    Replace, add_auto_approve, add_server, findings_of, remove_auto_approve, remove_server,
+    set_disabled,
+};
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
+pub use expression::Expression;
+pub(crate) use file::read_text;
 pub use follow::Reading;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
 pub use gateway_views::ViewOf;
+pub(crate) use json_text::json_value;
 pub use load::load;
+pub use lock_file::{Lock, LockedServer};
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
+pub use pins_file::{Book, PinKind, Pinned, Pins};
 pub use places::{Level, Places};
+pub use policies::{policy_from_text, read_policy};
+pub use policy_cases::{PolicyCase, read_policy_cases};
+pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
+pub use remembered::{Bound, Remembered};
 pub use resolved::{
-    BUILTIN, Config, Durability, EraSetting, HttpKind, Layer, ServerConfig, Settings, Source,
-    ToolSettings, Transport,
+    BUILTIN, Config, Durability, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings,
+    Source, ToolSettings, Transport,
 };
 pub use sampling::{SamplingReview, SamplingSettings};
+pub use sandbox::{Confinement, Network, Sandbox};
+pub use shown_entry::difference;
+pub use team::{Team, TeamFile, TeamPlace, keep_team_file, team_file};
+pub use team_fetch::fetch_team_files;
 pub use watch::{Watch, watch};
+pub use web_parts::{WebParts, check_host_pattern, host_fits};

@@ -2,29 +2,103 @@
 
 /// Variables that make a program load or run something else than itself.
 const RUNS_CODE: &[&str] = &[
+    "BASHOPTS",
     "BASH_ENV",
+    "BUN_INSPECT_PRELOAD",
+    "BUN_OPTIONS",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CORECLR_ENABLE_PROFILING",
+    "CORECLR_PROFILER",
+    "CORECLR_PROFILER_PATH",
+    "COR_PROFILER",
+    "COR_PROFILER_PATH",
+    "DOTNET_ADDITIONAL_DEPS",
+    "DOTNET_STARTUP_HOOKS",
+    "EDITOR",
+    "ELECTRON_RUN_AS_NODE",
+    "ELIXIR_ERL_OPTIONS",
+    "ERL_AFLAGS",
+    "ERL_FLAGS",
+    "ERL_ZFLAGS",
+    "EXINIT",
     "GCONV_PATH",
+    "GIO_EXTRA_MODULES",
     "GIT_ASKPASS",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
     "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EDITOR",
+    "GIT_EXEC_PATH",
     "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
     "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
+    "GIT_TEMPLATE_DIR",
+    "GLIBC_TUNABLES",
+    "GRADLE_OPTS",
+    "GTK_MODULES",
+    "JAVA_OPTS",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LUA_CPATH",
+    "LUA_INIT",
+    "MAKEFLAGS",
+    "MANPAGER",
+    "MAVEN_OPTS",
     "NODE_OPTIONS",
+    "NODE_REPL_EXTERNAL_MODULE",
+    "NPM_CONFIG_GLOBALCONFIG",
+    "NPM_CONFIG_INIT_MODULE",
+    "NPM_CONFIG_NODE_OPTIONS",
+    "NPM_CONFIG_ONLOAD_SCRIPT",
+    "NPM_CONFIG_REGISTRY",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "NPM_CONFIG_SHELL",
+    "NPM_CONFIG_USERCONFIG",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "PAGER",
     "PERL5DB",
     "PERL5LIB",
     "PERL5OPT",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "PIP_CONFIG_FILE",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_INDEX_URL",
     "PROMPT_COMMAND",
+    "PS4",
     "PYTHONBREAKPOINT",
+    "PYTHONEXECUTABLE",
     "PYTHONHOME",
     "PYTHONINSPECT",
+    "PYTHONPYCACHEPREFIX",
     "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
+    "PYTHONWARNINGS",
+    "QT_PLUGIN_PATH",
     "RUBYLIB",
     "RUBYOPT",
     "RUSTC_WRAPPER",
+    "R_ENVIRON",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "SHELLOPTS",
     "SSH_ASKPASS",
+    "UV_CONFIG_FILE",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "VIMINIT",
+    "VISUAL",
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
@@ -32,10 +106,35 @@ const RUNS_CODE: &[&str] = &[
 /// Beginnings of names that the dynamic linker listens to.
 const LINKER: &[&str] = &["LD_", "DYLD_"];
 
+/// Beginnings of names that programs take code or settings that run code from.
+const FAMILIES: &[&str] = &["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "LUA_INIT_"];
+
+/// Variables that say where programs and modules are looked for.
+const LEADS_ELSEWHERE: &[&str] = &[
+    "CLASSPATH",
+    "ENV",
+    "GEM_PATH",
+    "GOFLAGS",
+    "HOME",
+    "LUA_PATH",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_PATH",
+    "PATH",
+    "PYTHONPATH",
+    "SHELL",
+    "SSL_CERT_FILE",
+];
+
 /// Whether setting the variable can make any program run other code.
 pub(super) fn runs_code(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    RUNS_CODE.contains(&name.as_str()) || LINKER.iter().any(|start| name.starts_with(start))
+    RUNS_CODE.contains(&name.as_str())
+        || LINKER.iter().chain(FAMILIES).any(|start| name.starts_with(start))
+}
+
+/// Whether the variable says where programs, modules or trusted certificates come from.
+pub(super) fn leads_elsewhere(name: &str) -> bool {
+    LEADS_ELSEWHERE.contains(&name.to_ascii_uppercase().as_str())
 }
 
 /// Whether an operating system takes it as the name of a variable.
@@ -74,6 +173,9 @@ mod tests {
             "GIT_SSH_COMMAND",
         ];
         for name in dangerous {
+            assert!(runs_code(name), "{name}");
+        }
+        for name in ["GIT_CONFIG_KEY_0", "BASH_FUNC_ls%%", "dotnet_startup_hooks"] {
             assert!(runs_code(name), "{name}");
         }
         for name in ["PATH", "API_KEY", "PYTHONPATH", "ENV", "LDAP_URL", "NODE_ENV"] {

@@ -10,6 +10,7 @@ use crate::config::document::{Member, Node, Position, Value};
 use crate::config::error::{ConfigError, shown};
 use crate::config::similar::suggestion;
 use crate::config::variables::Variables;
+use crate::secret_reference;
 
 /// The range of a timeout, in seconds.
 const TIMEOUT: RangeInclusive<f64> = 1.0..=3600.0;
@@ -65,9 +66,15 @@ impl Reader<'_> {
 
     /// A text that will be handed to the operating system or the network: not cut short by a NUL.
     pub(super) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
-        let text = self.text(node, key)?;
-        if text.contains('\0') {
+        if matches!(&node.value, Value::Text(written) if written.contains('\0')) {
             return Err(self.about(node.at, key, "contains a NUL character"));
+        }
+        let text = self.text(node, key)?;
+        // Everybody on the machine can see arguments, and other places are written down.
+        let is_private = ["env.", "headers."].iter().any(|start| key.starts_with(start));
+        if secret_reference::is_in(&text) && !is_private {
+            let error = self.about(node.at, key, "refers to a secret, which cannot stand here");
+            return Err(error.hint("put it into `env` or `headers`"));
         }
         Ok(text)
     }

@@ -3,15 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::chat::ChatSettings;
+use crate::config::danger::Finding;
 use crate::config::error::ConfigError;
 use crate::config::gateway::GatewaySettings;
 use crate::config::log_level::LogLevel;
 use crate::config::models::ModelProfile;
 use crate::config::oauth::OauthSettings;
+use crate::config::policy_file::Policies;
 use crate::config::sampling::SamplingSettings;
+use crate::config::sandbox::Confinement;
+use crate::config::team::Team;
 use crate::config::web_address;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -35,6 +40,10 @@ pub struct Config {
     pub models: BTreeMap<String, ModelProfile>,
     /// What holds for all servers.
     pub settings: Settings,
+    /// The rules of all levels.
+    pub policies: Arc<Policies>,
+    /// Where the files of the team are.
+    pub team: Team,
     /// Every file that was looked at, there or not: the ones to watch.
     pub files: Vec<PathBuf>,
 }
@@ -44,6 +53,20 @@ impl Config {
     /// configuration that are still wanted.
     pub fn is_complete(&self) -> bool {
         !self.problems.iter().any(ConfigError::is_error)
+    }
+
+    /// The same with the rules of another configuration, if those could be read.
+    #[must_use]
+    pub(super) fn with_policies_of(&self, other: Self) -> Self {
+        let mut config = self.clone();
+        if other.policies.broken.is_none() {
+            config.policies = other.policies;
+            config.team = other.team;
+            for server in config.servers.values_mut() {
+                server.barred = config.policies.bar(server);
+            }
+        }
+        config
     }
 }
 
@@ -74,10 +97,20 @@ pub struct ServerConfig {
     pub oauth: OauthSettings,
     /// Whether it may ask a model, and how much.
     pub sampling: Option<SamplingSettings>,
+    /// What it may reach on this machine.
+    pub confinement: Confinement,
     /// Which of its messages are wanted, if not those that the settings say.
     pub log_level: Option<LogLevel>,
+    /// Whether what it says about its tools is believed.
+    pub trusted: bool,
+    /// Why the organisation, the team, the project or the user does not allow it to be there.
+    pub barred: Option<String>,
+    /// Arguments that look like secrets and are repeated in HTTP headers all the same.
+    pub mirror_secrets: BTreeSet<String>,
     /// Whether it may be started: always, except for a project's entry that nobody approved yet.
     pub approved: bool,
+    /// What a person should know before it runs.
+    pub findings: Vec<Finding>,
     /// What an approval of this entry, exactly as it is, refers to.
     pub approval_digest: String,
     /// Where the entry is written.
@@ -91,10 +124,18 @@ impl ServerConfig {
         let digest = Digest::of("restart")
             .with(&format!("{} {}", self.disabled, self.approved))
             .with(&format!("{} {:?}", self.instances, self.era));
+        let digest = match &self.barred {
+            Some(why) => digest.with("barred").with(why),
+            None => digest,
+        };
         // What a server was told that it may ask holds as long as the connection.
         let digest = match &self.sampling {
             Some(sampling) => digest.with(&format!("{sampling:?}")),
             None => digest,
+        };
+        let digest = match &self.confinement {
+            Confinement::None => digest,
+            confined => digest.with(&format!("{confined:?}")),
         };
         match &self.transport {
             Transport::Builtin => digest.with("builtin"),
@@ -259,6 +300,8 @@ pub struct Settings {
     pub show_limit_bytes: usize,
     /// How long something waits for a person, in minutes.
     pub review_minutes: usize,
+    /// Whether definitions are scanned, and held where an attack is found in them.
+    pub scan: bool,
     /// Whether the built-in server is there.
     pub builtin: bool,
     /// The folders that servers are told of and that the built-in file tools may use; none means
@@ -266,12 +309,37 @@ pub struct Settings {
     pub roots: Vec<PathBuf>,
     /// A file with the key that stored logins are sealed with.
     pub token_key_file: Option<PathBuf>,
+    /// Whether packages without a fixed version are refused.
+    pub strict: bool,
+    /// A folder of records of bad packages, which are refused.
+    pub bad_packages: Option<PathBuf>,
     /// Which messages of servers are wanted.
     pub log_level: LogLevel,
+    /// Whether the desktop shows that something waits for a person.
+    pub notifications: bool,
     /// How conversations go.
     pub chat: ChatSettings,
     /// What `serve` does where its flags say nothing.
     pub gateway: GatewaySettings,
+    /// Whether what may change something is asked about after something was read from a server that
+    /// is not trusted.
+    pub taint: bool,
+    /// Where the files of the team are, if the organisation does not say.
+    pub team: Team,
+    /// Whether definitions that changed wait for a person.
+    pub pins: bool,
+    /// What happens when a server is first seen.
+    pub first_use: FirstUse,
+}
+
+/// What happens when a server is first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum FirstUse {
+    /// Whoever wrote or approved its entry stands by what it offers.
+    #[default]
+    Trust,
+    /// Everything of it waits for a person.
+    Ask,
 }
 
 impl Default for Settings {
@@ -282,12 +350,20 @@ impl Default for Settings {
             result_limit_bytes: 64 * 1024 * 1024,
             show_limit_bytes: 40_000,
             review_minutes: 5,
+            scan: true,
             builtin: true,
             roots: Vec::new(),
             token_key_file: None,
+            strict: false,
+            bad_packages: None,
             log_level: LogLevel::Info,
+            notifications: false,
             chat: ChatSettings::default(),
             gateway: GatewaySettings::default(),
+            taint: true,
+            team: Team::default(),
+            pins: true,
+            first_use: FirstUse::Trust,
         }
     }
 }

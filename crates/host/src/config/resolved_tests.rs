@@ -34,7 +34,12 @@ fn server(transport: Transport) -> ServerConfig {
         oauth: OauthSettings::default(),
         sampling: None,
         log_level: None,
+        trusted: false,
+        barred: None,
+        mirror_secrets: Default::default(),
         approved: true,
+        confinement: Confinement::None,
+        findings: Vec::new(),
         approval_digest: String::new(),
         source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },
     }

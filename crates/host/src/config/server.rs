@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::danger::{self, Finding};
 use crate::config::document::{Member, Node, Value};
 use crate::config::error::{ConfigError, shown};
 use crate::config::log_level::LogLevel;
@@ -11,6 +12,7 @@ use crate::config::resolved::{
     DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
 };
 use crate::config::sampling;
+use crate::config::sandbox::{self, Confinement};
 use crate::config::transport::{self, Entry, EnvFile};
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -40,6 +42,10 @@ pub(super) const KEYS: &[&str] = &[
     "era",
     "sampling",
     "logLevel",
+    "trusted",
+    "mirrorSecrets",
+    "dangerous",
+    "sandbox",
 ];
 
 const LONGEST_PREFIX: usize = 32;
@@ -62,12 +68,19 @@ pub(super) fn read(
         return Err(reader.about(at, &path, "is given twice"));
     }
     reader.warn_unknown(members, "", KEYS);
-    let entry = Entry::new(reader, member, members, layer)?;
+    let entry = Entry::new(reader, member, members)?;
     let found = transport::read(reader, &entry)?;
+    let findings = match &found.transport {
+        Transport::Stdio { command, args, env, .. } => danger::findings(command, args, env),
+        Transport::Builtin | Transport::Http { .. } => Vec::new(),
+    };
+    let agreed = agreed(reader, members, layer)?;
+    let is_agreed = |finding: &Finding| !finding.is_danger() || agreed.contains(&finding.word);
     let mut server = ServerConfig {
         transport: found.transport,
-        approved: layer != Layer::Project,
-        approval_digest: approval_digest(&member.value, found.env_file.as_ref()),
+        approved: layer != Layer::Project && findings.iter().all(is_agreed),
+        approval_digest: approval_digest(&member.value, found.env_file.as_ref(), &findings),
+        findings,
         source: Source { file: reader.file.to_path_buf(), layer, line: member.at.line },
         ..plain(id)
     };
@@ -75,6 +88,24 @@ pub(super) fn read(
         read_key(reader, &mut server, member)?;
     }
     Ok((server, found.env_file))
+}
+
+/// The dangers that the entry itself agrees to. In a project's file that counts for nothing: others
+/// wrote it.
+fn agreed(
+    reader: &mut Reader<'_>,
+    members: &[Member],
+    layer: Layer,
+) -> Result<Vec<String>, ConfigError> {
+    let key = "dangerous";
+    let member = members.iter().find(|member| member.name == key && !member.value.is_null());
+    let Some(member) = member else { return Ok(Vec::new()) };
+    let words = reader.texts(&member.value, key)?;
+    if layer == Layer::Project {
+        reader.warn(member.at, key, "does not count in a project's file");
+        return Ok(Vec::new());
+    }
+    Ok(words)
 }
 
 /// The built-in server as it is if no file mentions it; also what an entry begins with.
@@ -92,8 +123,13 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
         sampling: None,
+        confinement: Confinement::None,
         log_level: None,
+        trusted: false,
+        barred: None,
+        mirror_secrets: BTreeSet::new(),
         approved: true,
+        findings: Vec::new(),
         approval_digest: String::new(),
         source: Source { file: Default::default(), layer: Layer::User, line: 0 },
     }
@@ -101,9 +137,13 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
 
 /// The entry before any variable is replaced: an approval is given to what a person could read,
 /// not to what it meant that day. A file with variables belongs to it, since whoever can change
-/// that file can change what the server does.
-fn approval_digest(entry: &Node, env_file: Option<&EnvFile>) -> String {
+/// that file can change what the server does. What is dangerous belongs to it as well: a variable
+/// can turn what was harmless into something else.
+fn approval_digest(entry: &Node, env_file: Option<&EnvFile>, findings: &[Finding]) -> String {
     let digest = Digest::of("approval").with(&entry.compact());
+    let dangers = findings.iter().filter(|finding| finding.is_danger());
+    let digest = dangers
+        .fold(digest, |digest, one| digest.with("danger").with(&one.word).with(&one.message));
     match env_file {
         Some(file) => digest.with(&file.text).hex(),
         None => digest.hex(),
@@ -120,6 +160,7 @@ fn read_key(
     match key {
         "disabled" => server.disabled = reader.flag(node, key)?,
         "timeout" => server.timeout = reader.timeout(node, key)?.unwrap_or(DEFAULT_TIMEOUT),
+        "mirrorSecrets" => server.mirror_secrets.extend(reader.texts(node, key)?),
         "autoApprove" | "alwaysAllow" => server.auto_approve.extend(reader.texts(node, key)?),
         "instances" => {
             server.instances = reader.count(node, key, 1..=32)?;
@@ -145,6 +186,18 @@ fn read_key(
             server.era = reader.choice(node, key, &choices)?;
         }
         "sampling" => server.sampling = sampling::read(reader, node, key)?,
+        // Whoever wrote the project cannot vouch for what it brings along.
+        "trusted" if server.source.layer == Layer::Project => {
+            reader.flag(node, key)?;
+            reader.warn(node.at, key, "cannot be set by a project, so it does not count");
+        }
+        "trusted" => server.trusted = reader.flag(node, key)?,
+        "sandbox" => {
+            server.confinement = sandbox::read(reader, node, key)?;
+            if !matches!(server.transport, Transport::Stdio { .. }) {
+                return Err(reader.about(node.at, key, "is only for servers started by `command`"));
+            }
+        }
         "logLevel" => server.log_level = Some(reader.choice(node, key, &LogLevel::ALL)?),
         _ => {}
     }

@@ -287,9 +287,8 @@ fn every_mistake_has_its_words() {
     error `it`: `command` is given twice (config.json:4)
     error `it`: `env.A` is given twice (config.json:4)
     error `it`: variable `MISSING` is not set (config.json:6, key `env.KEY`) -> set it in the environment, or give a default: `${MISSING:-default}`
-    error `it`: `${input:token}` is not a variable (config.json:3, key `args[0]`) -> there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`; write `$${` for a plain `${`
+    error `it`: `${input:token}` is not a variable (config.json:3, key `args[0]`) -> there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`; write `$${` for a plain `${`
     error `it`: `env.A=B` is no name that a variable can have (config.json:3)
-    warning `it`: `env.LD_PRELOAD` can make the server run other code (config.json:3)
     error `it`: `none.env` does not exist (config.json:3, key `envFile`)
     error `it`: `bad.env` cannot be read at line 2: there is no `=` in this line (config.json:3, key `envFile`)
     warning `it`: `command` has white space at its start or end, which is kept (config.json:3)
@@ -324,16 +323,23 @@ fn every_mistake_has_its_words() {
 }
 
 #[test]
-fn a_project_cannot_set_variables_that_run_code() {
-    let entries = [
-        r#"{"command": "a", "env": {"NODE_OPTIONS": "--require ./x"}}"#,
-        r#"{"command": "a", "envFile": "preload.env"}"#,
+fn what_is_dangerous_waits_for_a_person_unless_their_own_entry_agrees_to_it() {
+    let preload = r#""command": "a", "env": {"NODE_OPTIONS": "--require ./x"}"#;
+    let agreed = format!(r#"{{{preload}, "dangerous": ["env:NODE_OPTIONS"]}}"#);
+    let other = format!(r#"{{{preload}, "dangerous": ["eval"]}}"#);
+    let cases = [
+        (r#"{"command": "a"}"#.to_owned(), false, true),
+        (format!("{{{preload}}}"), false, false),
+        (agreed.clone(), false, true),
+        (other, false, false),
+        (agreed, true, false),
+        (r#"{"command": "a", "envFile": "preload.env"}"#.to_owned(), false, false),
+        (r#"{"command": "bash", "args": ["-lc", "x"]}"#.to_owned(), false, false),
     ];
-    let text: String = entries.iter().map(|entry| words(entry, true)).collect();
-    insta::assert_snapshot!(text, @r#"
-    error `it`: `env.NODE_OPTIONS` can make the server run other code (config.json:3) -> a project cannot set it; set it in your own file if you need it
-    error `it`: `envFile` sets `LD_PRELOAD`, which can make the server run other code (config.json:3) -> a project cannot set it; set it in your own file if you need it
-    "#);
+    for (entry, as_project, approved) in cases {
+        let (config, _folder) = load_entry(&entry, as_project);
+        assert_eq!(config.servers["it"].approved, approved, "{entry}");
+    }
 }
 
 #[test]

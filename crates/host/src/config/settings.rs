@@ -7,8 +7,10 @@ use crate::config::document::{Member, Node};
 use crate::config::error::ConfigError;
 use crate::config::gateway;
 use crate::config::log_level::LogLevel;
+use crate::config::policy_nodes::Nodes;
 use crate::config::reader::Reader;
-use crate::config::resolved::{Durability, Layer, Settings};
+use crate::config::resolved::{Durability, FirstUse, Layer, Settings};
+use crate::config::team;
 
 const KEYS: &[&str] = &[
     "autoApprove",
@@ -19,10 +21,21 @@ const KEYS: &[&str] = &[
     "builtin",
     "roots",
     "tokenKeyFile",
+    "strict",
+    "badPackages",
     "logLevel",
+    "scan",
     "chat",
     "gateway",
+    "taint",
+    "team",
+    "notifications",
+    "pins",
+    "firstUse",
 ];
+
+/// The key of what cannot be left out if it is wrong: rules may be there.
+pub(super) const TEAM: &str = "settings.team";
 
 const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
 const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
@@ -53,6 +66,14 @@ pub(super) fn apply(
     }
     let mut errors = Vec::new();
     for member in members.iter().filter(|member| !member.value.is_null()) {
+        if member.name == "team" && layer == Layer::Project {
+            reader.warn(
+                member.at,
+                "settings.team",
+                "cannot be widened by a project, so it does not count",
+            );
+            continue;
+        }
         let mut wanted = settings.clone();
         match read(&mut wanted, member, reader) {
             Err(error) => errors.push(error),
@@ -84,6 +105,9 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         }
         "showLimitBytes" => settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT)?,
         "reviewMinutes" => settings.review_minutes = reader.count(node, key, REVIEW_MINUTES)?,
+        "scan" => {
+            settings.scan = reader.choice(node, key, &[("on", true), ("off", false)])?;
+        }
         "builtin" => settings.builtin = reader.flag(node, key)?,
         "roots" => {
             let base = reader.variables.workspace;
@@ -93,9 +117,24 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "tokenKeyFile" => {
             settings.token_key_file = Some(reader.path(node, key, reader.variables.workspace)?);
         }
+        "strict" => settings.strict = reader.flag(node, key)?,
+        "badPackages" => {
+            settings.bad_packages = Some(reader.path(node, key, reader.variables.workspace)?);
+        }
         "logLevel" => settings.log_level = reader.choice(node, key, &LogLevel::ALL)?,
+        "notifications" => settings.notifications = reader.flag(node, key)?,
+        "pins" => settings.pins = reader.choice(node, key, &[("on", true), ("off", false)])?,
+        "firstUse" => {
+            let choices = [("trust", FirstUse::Trust), ("ask", FirstUse::Ask)];
+            settings.first_use = reader.choice(node, key, &choices)?;
+        }
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
+        "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
+        "team" => {
+            let read = team::read(&Nodes { file: reader.file }, node);
+            settings.team = read.map_err(|error| error.key(TEAM))?;
+        }
         _ => {}
     }
     Ok(())
@@ -103,6 +142,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
 
 fn widens(wanted: &Settings, current: &Settings) -> bool {
     wanted.auto_approve && !current.auto_approve
+        || !wanted.scan && current.scan
         || wanted.builtin && !current.builtin
         || wanted.durability < current.durability
         || wanted.result_limit_bytes > current.result_limit_bytes
@@ -110,7 +150,13 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.review_minutes > current.review_minutes
         || wanted.roots != current.roots
         || wanted.token_key_file != current.token_key_file
+        || !wanted.strict && current.strict
+        || wanted.bad_packages != current.bad_packages
         || wanted.log_level < current.log_level
+        || wanted.notifications && !current.notifications
         || wanted.chat != current.chat
         || wanted.gateway != current.gateway
+        || current.taint && !wanted.taint
+        || !wanted.pins && current.pins
+        || wanted.first_use < current.first_use
 }

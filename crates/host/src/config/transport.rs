@@ -9,9 +9,10 @@ use crate::config::error::{ConfigError, shown};
 use crate::config::file::read_text;
 use crate::config::names;
 use crate::config::reader::{Mode, Reader};
-use crate::config::resolved::{BUILTIN, HttpKind, Layer, Transport};
+use crate::config::resolved::{BUILTIN, HttpKind, Transport};
 use crate::config::variables::Unset;
 use crate::config::web_address;
+use crate::secret_reference;
 
 /// The keys that may also stand inside a nested `transport` object.
 pub(super) const KEYS: &[&str] =
@@ -47,7 +48,6 @@ pub(super) struct EnvFile {
 pub(super) struct Entry<'a> {
     /// Where the name of the server is written.
     pub(super) at: Position,
-    pub(super) layer: Layer,
     members: BTreeMap<&'a str, &'a Member>,
 }
 
@@ -56,12 +56,10 @@ impl<'a> Entry<'a> {
         reader: &Reader<'_>,
         server: &'a Member,
         members: &'a [Member],
-        layer: Layer,
     ) -> Result<Self, ConfigError> {
         let present = members.iter().filter(|member| !member.value.is_null());
         let mut entry = Self {
             at: server.at,
-            layer,
             members: present.map(|member| (member.name.as_str(), member)).collect(),
         };
         let nested = entry.get("transport").map(|transport| &transport.value.value);
@@ -185,14 +183,14 @@ fn environment(
         let path = reader.path(node, "envFile", folder)?;
         let (text, pairs) = env_file(reader, node.at, &path)?;
         for (name, value) in pairs {
-            check_variable(reader, entry, &name, "envFile", node.at)?;
+            check_variable(reader, &name, "envFile", node.at)?;
             variables.insert(name, value);
         }
         found = Some(EnvFile { path, text });
     }
     if let Some(node) = entry.node("env") {
         for (name, (value, at)) in reader.map(node, "env")? {
-            check_variable(reader, entry, &name, &format!("env.{name}"), at)?;
+            check_variable(reader, &name, &format!("env.{name}"), at)?;
             variables.insert(name, value);
         }
     }
@@ -221,8 +219,7 @@ fn env_file(
 }
 
 fn check_variable(
-    reader: &mut Reader<'_>,
-    entry: &Entry<'_>,
+    reader: &Reader<'_>,
     name: &str,
     key: &str,
     at: Position,
@@ -230,18 +227,6 @@ fn check_variable(
     if !names::is_variable_name(name) {
         return Err(reader.about(at, key, "is no name that a variable can have"));
     }
-    if !names::runs_code(name) {
-        return Ok(());
-    }
-    let predicate = match key {
-        "envFile" => format!("sets `{}`, which can make the server run other code", shown(name)),
-        _ => "can make the server run other code".to_owned(),
-    };
-    if entry.layer == Layer::Project {
-        let error = reader.about(at, key, &predicate);
-        return Err(error.hint("a project cannot set it; set it in your own file if you need it"));
-    }
-    reader.warn(at, key, &predicate);
     Ok(())
 }
 
@@ -266,7 +251,7 @@ fn http(
             if !names::is_header_name(&name) {
                 return Err(reader.about(at, &key, "is no name that a header can have"));
             }
-            if !names::is_header_value(&value) {
+            if !names::is_header_value(&secret_reference::shown(&value)) {
                 return Err(reader.about(at, &key, "contains a control character"));
             }
             headers.insert(name, value);

@@ -4,6 +4,7 @@ use std::path::{MAIN_SEPARATOR_STR, Path};
 
 use crate::config::environment::Environment;
 use crate::config::error::shown;
+use crate::secret_reference;
 
 /// What texts may refer to.
 pub(super) struct Variables<'a> {
@@ -43,7 +44,7 @@ impl VariableError {
                 format!("set it in the environment, or give a default: `${{{name}:-default}}`")
             }
             Self::Unknown(_) => "there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, \
-                `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, \
+                `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, \
                 `${pathSeparator}` and `${/}`; write `$${` for a plain `${`"
                 .to_owned(),
             Self::Open => "write `$${` for a plain `${`".to_owned(),
@@ -93,6 +94,10 @@ impl Variables<'_> {
                 .map(|folder| Path::new(folder).file_name().unwrap_or_default())
                 .map(|name| name.to_string_lossy().into_owned()),
             "pathSeparator" | "/" => Ok(MAIN_SEPARATOR_STR.to_owned()),
+            _ if is_secret(reference) => match secret_name(reference) {
+                Some(name) => Ok(secret_reference::reference(name)),
+                None => Err(VariableError::Unknown(reference.to_owned())),
+            },
             _ => self.environment_value(reference),
         }
     }
@@ -115,6 +120,15 @@ impl Variables<'_> {
             (None, None) => Err(VariableError::Unset(name.to_owned())),
         }
     }
+}
+
+fn is_secret(reference: &str) -> bool {
+    reference.starts_with("keyring:") || reference.starts_with("secret:")
+}
+
+fn secret_name(reference: &str) -> Option<&str> {
+    let (_, name) = reference.split_once(':')?;
+    Some(name.trim()).filter(|name| is_name(name))
 }
 
 fn is_name(text: &str) -> bool {

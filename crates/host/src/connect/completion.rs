@@ -62,6 +62,9 @@ pub enum NoCompletion {
     /// The answer is none.
     #[error("server `{0}` completes in a way that cannot be read: {1}")]
     Unreadable(String, String),
+    /// A rule forbids it.
+    #[error("not allowed: {0}")]
+    NotAllowed(String),
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 //! From a server's configuration to a connection that both sides agreed on.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,14 +11,16 @@ use switchboard_wire::http::Endpoint;
 use switchboard_wire::{Inbound, Limits, Peer, RequestError, Tentative, stream};
 use tokio::sync::mpsc;
 
-use crate::config::{ServerConfig, Transport};
+use crate::config::{Confinement, ServerConfig, Transport};
 use crate::connect::Failure;
 use crate::connect::builtin;
 use crate::connect::negotiate::{Attempt, Door, NoAgreement, PROBE, over_stream};
+use crate::connect::private_folder;
 use crate::connect::process::{Launch, Process};
 use crate::connect::stderr::{ErrorLog, log_file};
 use crate::connect::surroundings::Surroundings;
-use crate::login::{Account, Challenge};
+use crate::login::{Account, Challenge, LoginError};
+use crate::redact;
 use crate::server_id::ServerId;
 
 /// A connection to a server.
@@ -55,11 +58,16 @@ pub(super) async fn establish(
     match &config.transport {
         Transport::Builtin => over_pipe(config, around).await,
         Transport::Stdio { command, args, env, cwd } => {
+            let filled = around.logins.secrets().filled(config, env).await;
+            let env = &filled.map_err(|error| no_secret(&error))?;
+            let own_folder = own_folder(config, around)?;
             let launch = Launch {
                 command,
                 args,
                 env,
                 cwd: cwd.as_deref(),
+                confinement: &config.confinement,
+                own_folder: own_folder.as_deref(),
                 surroundings: &around.variables,
                 keeper: around.keeper.as_deref(),
             };
@@ -67,6 +75,8 @@ pub(super) async fn establish(
         }
         Transport::Http { urls, headers, kind } => {
             let url = address(urls, number);
+            let filled = around.logins.secrets().filled(config, headers).await;
+            let headers = &filled.map_err(|error| no_secret(&error))?;
             let mut endpoint = Endpoint::new(url, headers).map_err(|error| failed(url, &error))?;
             if let Some(account) = account {
                 let account: Arc<Account> = Arc::clone(account);
@@ -189,7 +199,7 @@ pub(super) async fn ended(
     let stderr = log.last_lines(10);
     let message = match &exit {
         Some(exit) if reason.contains("closed its output") => format!("the server ended: {exit}"),
-        _ => reason.to_owned(),
+        _ => redact::text(reason).into_owned(),
     };
     let hint =
         stderr.last().map(|_| format!("`switchboard servers logs {server}` shows all it wrote"));
@@ -224,6 +234,30 @@ pub(super) async fn needs_login(
         }
         None => Failure::new(message).with_hint(own),
     })
+}
+
+/// A server that is confined, or is to be, does not share a folder for temporary files.
+fn own_folder(
+    config: &ServerConfig,
+    around: &Arc<Surroundings>,
+) -> Result<Option<PathBuf>, Failure> {
+    match (&config.confinement, around.state.as_deref()) {
+        (Confinement::None, _) | (_, None) => Ok(None),
+        (Confinement::Learn | Confinement::Profile(_), Some(state)) => {
+            let made = private_folder::make(state, &config.id);
+            made.map(Some).map_err(|error| {
+                Failure::new(format!("there is no folder for its temporary files: {error}"))
+            })
+        }
+    }
+}
+
+fn no_secret(error: &LoginError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error.hint() {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
 }
 
 fn failed(url: &str, error: &RequestError) -> Failure {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::Peer;
 use switchboard_wire::handshake::Agreement;
-use switchboard_wire::list::Item;
+use switchboard_wire::list::{Item, Kind};
 
 use crate::config::ServerConfig;
 use crate::connect::{Health, Status};
@@ -65,6 +65,8 @@ pub struct Offers {
     pub prompts: Vec<Item>,
     /// What was left out of the lists, and why.
     pub faults: Vec<String>,
+    /// The lists that could not be had; what stands in their place is what was known before.
+    pub unlisted: Vec<Kind>,
     /// Which place a tool has, worked out when first needed.
     places: OnceLock<HashMap<Box<str>, usize>>,
 }
@@ -238,7 +240,8 @@ impl Offers {
         faults: Vec<String>,
     ) -> Self {
         let tools = tools.into_iter().map(Tool::new).collect();
-        Self { tools, resources, templates, prompts, faults, places: OnceLock::new() }
+        let (unlisted, places) = (Vec::new(), OnceLock::new());
+        Self { tools, resources, templates, prompts, faults, unlisted, places }
     }
 
     /// The tool of that name.

@@ -24,6 +24,7 @@ const LEFTOVERS: Duration = Duration::from_millis(300);
 #[must_use]
 pub fn keep(command: &[OsString]) -> u8 {
     let Some((program, args)) = command.split_first() else { return 2 };
+    close_inherited();
     adopt_orphans();
     let started = Command::new(program).args(args).process_group(0).spawn();
     let mut child = match started {
@@ -43,6 +44,20 @@ pub fn keep(command: &[OsString]) -> u8 {
     end_group(&mut child, grace);
     end_orphans();
     exit_code(&mut child)
+}
+
+/// Lets go of what we were started with beside the three pipes: whoever started the host may have
+/// left files open, and a server has no business with them.
+pub(super) fn close_inherited() {
+    let Ok(folder) = std::fs::read_dir("/dev/fd") else { return };
+    let open: Vec<i32> = folder
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in open {
+        // The one that the folder itself was read through is closed already.
+        nix::unistd::close(number).ok();
+    }
 }
 
 enum End {

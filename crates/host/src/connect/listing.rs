@@ -67,6 +67,13 @@ pub(super) async fn list(
         Some(Err(error @ RequestError::Http { .. })) => Some(error.clone()),
         _ => None,
     };
+    let has_failed = |(kind, outcome): (Kind, &Option<Result<Listing, RequestError>>)| {
+        let failed =
+            outcome.as_ref().map_or_else(|| before.unlisted.contains(&kind), Result::is_err);
+        failed.then_some(kind)
+    };
+    let outcomes = [&tools, &resources, &templates, &prompts];
+    let unlisted = Kind::ALL.into_iter().zip(outcomes).filter_map(has_failed).collect();
     let mut faults = Vec::new();
     let quiet = declares_nothing;
     let old_tools: Vec<Item> = before.tools.iter().map(|tool| tool.item.clone()).collect();
@@ -74,7 +81,9 @@ pub(super) async fn list(
     let resources = settle("resources", resources, &before.resources, &mut faults, quiet);
     let templates = settle("resource templates", templates, &before.templates, &mut faults, quiet);
     let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
-    (Offers::new(tools, resources, templates, prompts, faults), again, refused)
+    let mut offers = Offers::new(tools, resources, templates, prompts, faults);
+    offers.unlisted = unlisted;
+    (offers, again, refused)
 }
 
 async fn listing_of(

@@ -12,6 +12,7 @@ use switchboard_wire::Json;
 
 use crate::config::LogLevel;
 use crate::connect::stderr;
+use crate::redact;
 use crate::server_id::ServerId;
 
 /// So many messages of one server are kept.
@@ -164,7 +165,8 @@ fn read(params: &Json, wanted: LogLevel) -> Option<Message> {
         None => String::new(),
     };
     let text = if text.len() > LONGEST { text.chars().take(LONGEST).collect() } else { text };
-    let logger = said.logger.map(|logger| logger.chars().take(200).collect());
+    let text = redact::text(&text).into_owned();
+    let logger = said.logger.map(|logger| redact::text(&logger).chars().take(200).collect());
     Some(Message { at: now(), level: level.as_str().to_owned(), logger, text })
 }
 

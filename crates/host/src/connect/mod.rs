@@ -7,6 +7,8 @@ mod builtin;
 mod call_answers;
 mod changed;
 mod completion;
+#[cfg(unix)]
+mod confine;
 mod connection;
 mod establish;
 mod family;
@@ -21,6 +23,8 @@ mod memory;
 mod messages;
 mod negotiate;
 mod patience;
+mod plan;
+mod private_folder;
 mod process;
 mod received;
 mod status;
@@ -33,13 +37,18 @@ mod task_news;
 pub use answers::{Answering, Answers, Asking, Declines};
 pub use call_answers::{CallAnswers, Entered};
 pub use completion::{Completing, Completion, CompletionOf, NoCompletion};
+#[cfg(unix)]
+pub use confine::confine;
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, TaskSupport, Tool, definition};
 pub use health::{Health, InUse};
 pub(crate) use informing::can_subscribe;
 #[cfg(unix)]
 pub use keeper::keep;
 pub use messages::{Message, Messages, messages_file};
+pub use process::CONFINER;
+pub(crate) use process::{Launch, Process};
 pub use status::{Failure, Status};
+pub(crate) use stderr::ErrorLog;
 pub use stderr::log_file;
 pub use subscriptions::{NoSubscription, Subscription, Subscriptions};
 pub use supervisor::{Command, Supervisor};

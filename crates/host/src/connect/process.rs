@@ -8,38 +8,49 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
+use crate::config::Confinement;
 use crate::connect::Failure;
 use crate::connect::family::Family;
+use crate::connect::plan;
 use crate::connect::stderr::ErrorLog;
 
 /// Variables of our own environment that a server may have; all others are ours alone.
-const PASSED_ON: [&str; 20] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TERM",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "PROGRAMFILES",
-    "COMSPEC",
-];
+const PASSED_ON: &[&str] = if cfg!(windows) {
+    &[
+        "PATH",
+        "USERNAME",
+        "USERPROFILE",
+        "HOMEDRIVE",
+        "HOMEPATH",
+        "LANG",
+        "TZ",
+        "TEMP",
+        "TMP",
+        "SYSTEMROOT",
+        "SYSTEMDRIVE",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "PROGRAMFILES",
+        "COMSPEC",
+        "PATHEXT",
+    ]
+} else {
+    &[
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+        "TERM",
+    ]
+};
+
+/// The first word that has the keeper's program confine itself and become a server.
+pub const CONFINER: &str = "__confine";
 
 /// How long a server has to leave after its input is closed.
 const POLITE: Duration = Duration::from_secs(2);
 /// How long the keeper then has: it asks, waits two seconds, and kills.
 const FIRM: Duration = Duration::from_millis(2_800);
+
+/// How long the errors of a program that has ended are still read.
+const LAST_ERRORS: Duration = Duration::from_millis(200);
 
 /// How to start a server.
 #[derive(Clone, Debug)]
@@ -50,6 +61,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) cwd: Option<&'a Path>,
     /// The variables of our own environment.
     pub(crate) surroundings: &'a BTreeMap<String, String>,
+    /// What it may reach, if not everything.
+    pub(crate) confinement: &'a Confinement,
+    /// The folder for its temporary files, if it has one for itself.
+    pub(crate) own_folder: Option<&'a Path>,
     /// A program that stays between us and the server and outlives us just long enough.
     pub(crate) keeper: Option<&'a [String]>,
 }
@@ -73,8 +88,15 @@ impl Process {
         let mut command = match launch.keeper {
             Some([keeper, words @ ..]) => {
                 let mut command = Command::new(keeper);
-                command.args(words).arg(&program);
+                command.args(words);
+                if let Some(plan) = plan::of(launch)? {
+                    command.args([keeper, CONFINER]).arg(plan);
+                }
+                command.arg(&program);
                 command
+            }
+            _ if matches!(launch.confinement, Confinement::Profile(_)) => {
+                return Err(Failure::new("a sandbox needs a keeper, and this host has none"));
             }
             _ => Command::new(&program),
         };
@@ -105,6 +127,13 @@ impl Process {
     /// Waits for the end and says how it came.
     pub(crate) async fn ended(&mut self) -> Option<String> {
         self.family.wait().await.ok().map(describe)
+    }
+
+    /// Waits for the end and for the last of what was written to the errors.
+    pub(crate) async fn finished(&mut self) -> Option<ExitStatus> {
+        let status = self.family.wait().await.ok();
+        tokio::time::timeout(LAST_ERRORS, &mut self.errors).await.ok();
+        status
     }
 
     /// Ends the server, whose input has been closed: politely, firmly, for certain.
@@ -149,6 +178,9 @@ fn environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
         .filter(|(name, _)| passed_on(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
+    if let Some(folder) = launch.own_folder.and_then(Path::to_str) {
+        env.insert("TMPDIR".to_owned(), folder.to_owned());
+    }
     env.extend(launch.env.clone());
     env
 }
@@ -171,7 +203,8 @@ fn find(launch: &Launch<'_>, env: &BTreeMap<String, String>) -> Result<PathBuf, 
     }
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     let mut not_runnable = None;
-    for folder in std::env::split_paths(path) {
+    // A folder that depends on where we stand could hold a program of whoever made that folder.
+    for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
         for candidate in candidates(&folder.join(command)) {
             match check(&candidate) {
                 Found::Program => return Ok(candidate),

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::redact;
+
 /// Why a server is not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -22,8 +24,10 @@ pub struct Failure {
 pub enum Status {
     /// Switched off in the configuration.
     Disabled,
-    /// A project's file wants it, and nobody has agreed yet.
+    /// A project's file wants it, or it does something dangerous, and nobody has agreed yet.
     NeedsApproval,
+    /// The rules do not allow it to be there.
+    NotAllowed(Failure),
     /// On its way up.
     Starting,
     /// Usable.
@@ -48,6 +52,7 @@ impl Status {
         match self {
             Self::Disabled => "disabled",
             Self::NeedsApproval => "needs approval",
+            Self::NotAllowed(_) => "not allowed",
             Self::Starting => "starting",
             Self::Ready => "ready",
             Self::NeedsLogin(_) => "needs login",
@@ -60,9 +65,10 @@ impl Status {
     #[must_use]
     pub const fn failure(&self) -> Option<&Failure> {
         match self {
-            Self::NeedsLogin(failure) | Self::Failed(failure) | Self::Waiting { failure, .. } => {
-                Some(failure)
-            }
+            Self::NeedsLogin(failure)
+            | Self::NotAllowed(failure)
+            | Self::Failed(failure)
+            | Self::Waiting { failure, .. } => Some(failure),
             Self::Disabled | Self::NeedsApproval | Self::Starting | Self::Ready => None,
         }
     }
@@ -82,7 +88,7 @@ impl Status {
             Self::Waiting { .. } => 3,
             Self::Failed(_) => 2,
             Self::NeedsApproval => 1,
-            Self::Disabled => 0,
+            Self::Disabled | Self::NotAllowed(_) => 0,
         }
     }
 }
@@ -91,7 +97,8 @@ impl Failure {
     /// A failure with a sentence.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+        let message = redact::text(&message.into()).into_owned();
+        Self { message, ..Self::default() }
     }
 
     /// The same with a next step.

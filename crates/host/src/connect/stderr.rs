@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::digest;
+use crate::redact;
 use crate::server_id::ServerId;
 
 /// As much is kept of one server's errors.
@@ -18,6 +20,7 @@ pub(super) const KEPT_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ErrorLog {
     bytes: Arc<Mutex<VecDeque<u8>>>,
+    heard: Arc<AtomicBool>,
     file: Option<Arc<Path>>,
 }
 
@@ -34,26 +37,33 @@ pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
 impl ErrorLog {
     /// A log that is kept in `file` as well.
     pub(crate) fn kept_in(file: Option<PathBuf>) -> Self {
-        Self { bytes: Arc::default(), file: file.map(Into::into) }
+        Self { file: file.map(Into::into), ..Self::default() }
     }
 
-    /// Copies `from` into the ring until it ends.
+    /// Copies `from` into the ring until it ends, line by line and without secrets.
     pub(crate) async fn follow(&self, mut from: impl AsyncRead + Unpin) {
         let mut chunk = [0; 4_096];
         let open_file = || self.file.as_deref().and_then(|path| open(path).ok());
         let mut file = open_file();
-        let mut written = 0;
-        while let Ok(count) = from.read(&mut chunk).await {
+        let (mut written, mut lines) = (0, redact::Lines::default());
+        loop {
+            let count = from.read(&mut chunk).await.unwrap_or(0);
+            let said = match chunk.get(..count) {
+                None | Some([]) => lines.finish(),
+                Some(said) => {
+                    self.heard.store(true, Ordering::Relaxed);
+                    lines.push(said)
+                }
+            };
+            self.push(&said);
+            // A full disk must not cost the server.
+            if file.as_mut().is_some_and(|file| file.write_all(&said).is_err()) {
+                file = None;
+            }
             if count == 0 {
                 break;
             }
-            let said = chunk.get(..count).unwrap_or_default();
-            self.push(said);
-            // A full disk must not cost the server.
-            if file.as_mut().is_some_and(|file| file.write_all(said).is_err()) {
-                file = None;
-            }
-            written += count;
+            written += said.len();
             if written > KEPT_BYTES {
                 written = 0;
                 file = open_file();
@@ -70,7 +80,7 @@ impl ErrorLog {
 
     /// Whether the server has said anything.
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !self.heard.load(Ordering::Relaxed)
     }
 
     /// The last lines, at most `count` of them and 4 KiB of text.

@@ -15,6 +15,9 @@ pub enum NoSubscription {
     /// The server does not offer it.
     #[error("server `{0}` does not tell of changes of its resources")]
     NotOffered(String),
+    /// A rule forbids it.
+    #[error("not allowed: {0}")]
+    NotAllowed(String),
 }
 
 /// How many want to hear about each resource of each server.

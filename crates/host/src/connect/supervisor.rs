@@ -151,7 +151,10 @@ impl Supervisor {
             return;
         }
         self.retire(&id);
-        let entry = if config.disabled {
+        let entry = if let Some(why) = &config.barred {
+            let failure = Failure::new(why.as_str());
+            Entry::resting(Some(config), Status::NotAllowed(failure))
+        } else if config.disabled {
             Entry::resting(Some(config), Status::Disabled)
         } else if !config.approved {
             Entry::resting(Some(config), Status::NeedsApproval)

@@ -45,7 +45,10 @@ pub(super) async fn connection(
             return of_era(peer, era, id);
         }
         match &server.status {
-            Status::Disabled | Status::NeedsApproval | Status::NeedsLogin(_) => {
+            Status::Disabled
+            | Status::NeedsApproval
+            | Status::NotAllowed(_)
+            | Status::NeedsLogin(_) => {
                 return Err(NoConnection::Away(away(server)));
             }
             _ => {}

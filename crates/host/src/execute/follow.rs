@@ -193,7 +193,9 @@ impl<A: TaskNotes> Course<'_, A> {
         let beside: Beside<'s> = match (self.task.era, &seen.asked) {
             // The questions come as requests of the server while its result is waited for.
             (Era::Legacy, _) => Box::pin(async move {
-                Aside::Result(task_requests::result(&peer, self.task, LONGEST).await)
+                Aside::Result(
+                    task_requests::result(&peer, self.task, LONGEST, self.reach.tag).await,
+                )
             }),
             (Era::Modern, None) => return Ok(()),
             (Era::Modern, Some(asked)) => {
@@ -253,7 +255,7 @@ impl<A: TaskNotes> Course<'_, A> {
         {
             return TaskEnd::Result(result);
         }
-        match task_requests::result(peer, self.task, FETCH).await {
+        match task_requests::result(peer, self.task, FETCH, self.reach.tag).await {
             Ok(result) => TaskEnd::Result(result),
             Err(NoWord::Error(error)) => TaskEnd::Failed(error),
             Err(_) if failed => TaskEnd::Failed(RpcError::new(0, said)),

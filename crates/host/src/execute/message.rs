@@ -1,9 +1,11 @@
 //! A call as the protocol spells it.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::catalog::ResolvedCall;
+use crate::catalog::scan::secret_headers;
 use crate::execute::task_wish::{AsTask, TaskWish};
 use crate::proposed::TargetKind;
 use switchboard_wire::http::param_headers;
@@ -24,7 +26,7 @@ impl Message {
     /// Spells a call.
     pub(super) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
         let target = call.target();
-        let name = serde_json::Value::from(target.name.as_str());
+        let name = Value::from(target.name.as_str());
         let arguments = call.arguments().as_str();
         let (method, params) = match target.kind {
             TargetKind::Tool => {
@@ -60,9 +62,30 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
     };
     let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
     let schema = serde_json::from_str(schema).unwrap_or_default();
-    let arguments = call.arguments().read().unwrap_or_default();
+    let mut arguments = call.arguments().read().unwrap_or_default();
+    let consent = call.server().config.as_ref().map(|config| &config.mirror_secrets);
+    for (place, name) in secret_headers(tool.item.raw.get()) {
+        // Headers are logged and cached on their way; a secret goes there only if the operator says so.
+        if !consent.is_some_and(|names| names.contains(&name)) {
+            leave_out(&mut arguments, &place);
+        }
+    }
     // A tool whose marks break the rules was left out when the server was listed.
     param_headers(&schema, &arguments).unwrap_or_default()
+}
+
+/// Takes out the argument that stands at this place of a tool's definition.
+fn leave_out(arguments: &mut Value, place: &str) {
+    let names: Vec<String> = place
+        .split("/properties/")
+        .skip(1)
+        .map(|name| name.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let Some((last, path)) = names.split_last() else { return };
+    let inner = path.iter().try_fold(arguments, |value, name| value.get_mut(name.as_str()));
+    if let Some(members) = inner.and_then(Value::as_object_mut) {
+        members.remove(last.as_str());
+    }
 }
 
 /// What a result says about itself.

@@ -18,5 +18,5 @@ mod url_required;
 pub use again::TaskPlace;
 pub use later::{Later, cancel_task, finish_task, list_tasks, look_at_task};
 pub use run::{Announce, Reach, TaskNotes, run};
-pub use task::{TaskHandle, TaskState, TaskStatus};
+pub use task::{TaskHandle, TaskNews, TaskState, TaskStatus};
 pub use task_wish::TaskWish;

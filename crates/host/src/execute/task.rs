@@ -30,6 +30,15 @@ pub struct TaskState {
     pub poll: Option<Duration>,
 }
 
+/// A task, and what its server says of it now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskNews {
+    /// The task.
+    pub task: TaskHandle,
+    /// What the server says.
+    pub state: TaskState,
+}
+
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStatus {

@@ -29,7 +29,7 @@ pub(super) enum NoWord {
 
 /// Asks how far a task is.
 pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<Seen, NoWord> {
-    let answer = ask(peer, "tasks/get", task, Map::new(), LIMIT).await.map_err(of_get)?;
+    let answer = ask(peer, "tasks/get", task, Map::new(), (LIMIT, 0)).await.map_err(of_get)?;
     let seen = Seen::read(&answer, task.era).map_err(NoWord::Broken)?;
     if seen.handle.id == task.id {
         Ok(seen)
@@ -38,13 +38,15 @@ pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<Seen, NoWord> 
     }
 }
 
-/// Asks for the result of a task, and waits for it if it has to: before 2026-07-28 only.
+/// Asks for the result of a task, and waits for it if it has to: before 2026-07-28 only. What the
+/// server asks meanwhile is for the sake of the call that `tag` stands for.
 pub(super) async fn result(
     peer: &Peer,
     task: &TaskHandle,
     limit: Duration,
+    tag: u64,
 ) -> Result<Json, NoWord> {
-    ask(peer, "tasks/result", task, Map::new(), limit).await.map_err(|error| match error {
+    ask(peer, "tasks/result", task, Map::new(), (limit, tag)).await.map_err(|error| match error {
         RequestError::Rpc(error) => NoWord::Error(error),
         error => NoWord::Later(error.to_string()),
     })
@@ -57,7 +59,7 @@ pub(super) async fn update(
     responses: Map<String, Value>,
 ) -> Result<(), RequestError> {
     let members = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
-    ask(peer, "tasks/update", task, members, LIMIT).await.map(drop)
+    ask(peer, "tasks/update", task, members, (LIMIT, 0)).await.map(drop)
 }
 
 /// Gives a task up.
@@ -66,7 +68,7 @@ pub(super) async fn cancel(
     task: &TaskHandle,
     limit: Duration,
 ) -> Result<(), RequestError> {
-    ask(peer, "tasks/cancel", task, Map::new(), limit).await.map(drop)
+    ask(peer, "tasks/cancel", task, Map::new(), (limit, 0)).await.map(drop)
 }
 
 /// The tasks that a server tells of by itself: before 2026-07-28 only.
@@ -101,11 +103,11 @@ async fn ask(
     method: &str,
     task: &TaskHandle,
     mut members: Map<String, Value>,
-    limit: Duration,
+    (limit, tag): (Duration, u64),
 ) -> Result<Json, RequestError> {
     members.insert("taskId".to_owned(), Value::from(task.id.as_str()));
     let params = Value::Object(members).to_string();
-    let request = Request { name: Some(&task.id), ..Request::new(method, &params, limit) };
+    let request = Request { name: Some(&task.id), tag, ..Request::new(method, &params, limit) };
     peer.request(request).await
 }
 

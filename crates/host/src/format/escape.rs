@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::characters::{is_hidden, is_selector, tag_letter};
+
 /// Makes text of several lines safe to show.
 ///
 /// Control characters become `\e` or `\x07`, invisible ones `<U+200B>`, and letters that hide in
-/// tag characters are shown as `<tags "…">`. Line feeds and tabs stay.
+/// tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that only looks like
+/// one of these is changed as well, so that [`unescape`] gives back exactly what there was.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, Lines::Several)
@@ -18,93 +21,194 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape_with(text, Lines::One)
 }
 
-/// Whether a character takes no space or changes how others are shown.
+/// Makes JSON text of several lines safe to show: its own codes stay, others are added.
 #[must_use]
-pub const fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
+pub fn escape_json(text: &str) -> Cow<'_, str> {
+    escape_with(text, Lines::Json)
+}
+
+/// The same JSON, with every control and hidden character written as a code of JSON.
+#[must_use]
+pub fn coded_json(text: &str) -> Cow<'_, str> {
+    let hides = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c);
+    if !text.contains(hides) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 32);
+    for c in text.chars() {
+        if hides(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ok = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The text that [`escape`] made safe.
+#[must_use]
+pub fn unescape(shown: &str) -> String {
+    unescape_with(shown, Lines::Several)
+}
+
+/// The text that [`escape_line`] made safe.
+#[must_use]
+pub fn unescape_line(shown: &str) -> String {
+    unescape_with(shown, Lines::One)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lines {
     Several,
     One,
+    /// Several, and a backslash begins a code of JSON.
+    Json,
 }
 
 fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
-    if is_plain_ascii(text, lines) {
-        return Cow::Borrowed(text);
-    }
-    let mut before = '\0';
-    let first = text.char_indices().find(|(_, c)| {
-        let unsafe_here = must_change(*c, before, lines);
-        before = *c;
-        unsafe_here
-    });
-    let Some((clean, rest)) = first.and_then(|(at, _)| text.split_at_checked(at)) else {
-        return Cow::Borrowed(text);
-    };
+    let Some(first) = first_change(text, lines) else { return Cow::Borrowed(text) };
+    let Some((clean, mut rest)) = text.split_at_checked(first) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 32);
     out.push_str(clean);
-    before = clean.chars().next_back().unwrap_or('\0');
-    let mut chars = rest.chars().peekable();
-    while let Some(c) = chars.next() {
-        if let Some(letter) = tag_letter(c) {
-            let mut letters = String::from(letter);
-            while let Some(next) = chars.peek().copied().and_then(tag_letter) {
-                letters.push(next);
-                chars.next();
-            }
-            // Writing to a string cannot fail.
-            let _ok = write!(out, "<tags \"{letters}\">");
-        } else if must_change(c, before, lines) {
-            push_visible(&mut out, c);
+    let mut before = clean.chars().next_back().unwrap_or('\0');
+    while let Some(c) = rest.chars().next() {
+        if tag_letter(c).is_some() {
+            let end = rest.find(|c| tag_letter(c).is_none()).unwrap_or(rest.len());
+            let (tags, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            push_tags(&mut out, tags);
+            before = c;
+            rest = after;
+            continue;
+        }
+        let after = rest.get(c.len_utf8()..).unwrap_or_default();
+        if must_change(c, before, after, lines) {
+            push_visible(&mut out, c, lines);
         } else {
             out.push(c);
         }
         before = c;
+        rest = after;
     }
     Cow::Owned(out)
 }
 
-fn is_plain_ascii(text: &str, lines: Lines) -> bool {
-    text.bytes().all(|byte| match byte {
+/// Where the first character is that cannot be shown as it is.
+fn first_change(text: &str, lines: Lines) -> Option<usize> {
+    let harmless = |byte: u8| match byte {
+        b'\\' | b'<' => false,
         b' '..=b'~' | b'\t' => true,
-        b'\n' => lines == Lines::Several,
+        b'\n' => lines != Lines::One,
         _ => false,
+    };
+    let from = text.bytes().position(|byte| !harmless(byte))?;
+    let mut before = text.get(..from).and_then(|text| text.chars().next_back()).unwrap_or('\0');
+    text.get(from..)?.char_indices().find_map(|(at, c)| {
+        let after = text.get(from + at + c.len_utf8()..).unwrap_or_default();
+        let changes = must_change(c, before, after, lines);
+        before = c;
+        changes.then_some(from + at)
     })
 }
 
-fn must_change(c: char, before: char, lines: Lines) -> bool {
+fn must_change(c: char, before: char, after: &str, lines: Lines) -> bool {
     match c {
         '\n' => matches!(lines, Lines::One),
         '\t' => false,
+        '\\' => lines != Lines::Json && code(after, lines).is_some(),
+        '<' => hidden_code(after).is_some(),
         // One selector chooses the look of an emoji; more of them carry hidden bytes.
-        '\u{fe00}'..='\u{fe0f}' => matches!(before, '\0' | '\u{fe00}'..='\u{fe0f}'),
+        '\u{fe00}'..='\u{fe0f}' => before == '\0' || is_selector(before),
         _ => c.is_control() || is_hidden(c),
     }
 }
 
-fn push_visible(out: &mut String, c: char) {
+fn push_visible(out: &mut String, c: char, lines: Lines) {
+    // Writing to a string cannot fail.
     let _ok = match c {
+        _ if lines == Lines::Json && (c.is_control() || c.is_ascii()) => {
+            write!(out, "\\u{:04x}", u32::from(c))
+        }
         '\n' => write!(out, "\\n"),
         '\r' => write!(out, "\\r"),
         '\u{1b}' => write!(out, "\\e"),
-        _ if c.is_control() => write!(out, "\\x{:02x}", u32::from(c)),
+        _ if c.is_control() || c.is_ascii() => write!(out, "\\x{:02x}", u32::from(c)),
         _ => write!(out, "<U+{:04X}>", u32::from(c)),
     };
 }
 
-/// The letter that a tag character stands for.
-const fn tag_letter(c: char) -> Option<char> {
-    match c {
-        '\u{e0020}'..='\u{e007e}' => char::from_u32(c as u32 - 0xe0000),
+fn push_tags(out: &mut String, tags: &str) {
+    out.push_str("<tags \"");
+    for letter in tags.chars().filter_map(tag_letter) {
+        match letter {
+            // They would end the letters, or begin a code.
+            '"' | '\\' => push_visible(out, letter, Lines::Several),
+            _ => out.push(letter),
+        }
+    }
+    out.push_str("\">");
+}
+
+fn unescape_with(shown: &str, lines: Lines) -> String {
+    let mut out = String::with_capacity(shown.len());
+    let mut rest = shown;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..).unwrap_or_default();
+        let found = match c {
+            '\\' => code(after, lines).map(|(c, length)| (c.to_string(), length)),
+            '<' => hidden_code(after),
+            _ => None,
+        };
+        let length = match found {
+            Some((text, length)) => {
+                out.push_str(&text);
+                length
+            }
+            None => {
+                out.push(c);
+                0
+            }
+        };
+        rest = after.get(length..).unwrap_or_default();
+    }
+    out
+}
+
+/// What follows a backslash if it is one of our codes: the character, and how long the code is.
+fn code(after: &str, lines: Lines) -> Option<(char, usize)> {
+    match after.chars().next()? {
+        'e' => Some(('\u{1b}', 1)),
+        'r' => Some(('\r', 1)),
+        'n' if lines == Lines::One => Some(('\n', 1)),
+        'x' => {
+            let digits = after.get(1..3)?;
+            let lower = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            let number = u32::from_str_radix(digits, 16).ok().filter(|_| lower)?;
+            Some((char::from_u32(number)?, 3))
+        }
         _ => None,
     }
+}
+
+/// What follows a `<` if it is one of our signs: the hidden characters, and how long the sign is.
+fn hidden_code(after: &str) -> Option<(String, usize)> {
+    let end = after.find('>')?;
+    if let Some(digits) = after.get(..end)?.strip_prefix("U+") {
+        let upper = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+        let number = u32::from_str_radix(digits, 16).ok().filter(|_| upper && digits.len() >= 4)?;
+        return Some((char::from_u32(number)?.to_string(), end + 1));
+    }
+    let letters = after.strip_prefix("tags \"")?;
+    let (letters, _) = letters.split_once('"')?;
+    let length = "tags \"".len() + letters.len() + "\">".len();
+    if !after.get(..length)?.ends_with("\">") {
+        return None;
+    }
+    let plain = unescape_with(letters, Lines::Several);
+    let tag = |c: char| char::from_u32(u32::from(c) + 0xe0000).filter(|c| tag_letter(*c).is_some());
+    Some((plain.chars().map(tag).collect::<Option<String>>()?, length))
 }
 
 #[cfg(test)]
@@ -131,10 +235,32 @@ mod tests {
             ("a\u{2028}b", "a<U+2028>b"),
             ("tab\tline\nend", "tab\tline\nend"),
             ("größe 日本語", "größe 日本語"),
+            // What only looks like a sign of ours is told from it.
+            (r"\e[2K", r"\x5ce[2K"),
+            (r"C:\repos\dir", r"C:\x5crepos\dir"),
+            ("<U+202E>", r"\x3cU+202E>"),
+            (r#"<tags "x">"#, r#"\x3ctags "x">"#),
+            ("<b> and <U+> stay", "<b> and <U+> stay"),
         ] {
             assert_eq!(escape(text), expected, "{text:?}");
         }
         assert_eq!(escape_line("a\r\nb\tc"), "a\\r\\nb\tc");
+    }
+
+    #[test]
+    fn json_keeps_its_own_codes() {
+        let text = r#"{"a": "\u001b[2K\r\n", "b": "C:\\e"}"#;
+        assert_eq!(escape_json(text), text);
+        let hidden = "{\"\u{9b}\u{202e}<U+202E>\": 1}";
+        assert_eq!(escape_json(hidden), r#"{"\u009b<U+202E>\u003cU+202E>": 1}"#);
+    }
+
+    #[test]
+    fn coded_json_means_the_same() {
+        let value = serde_json::json!({"a\u{9b}": "\u{202e}\u{e0041}\u{7f} plain"});
+        let coded = coded_json(&value.to_string()).into_owned();
+        assert_eq!(coded, r#"{"a\u009b":"\u202e\udb40\udc41\u007f plain"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&coded).unwrap(), value);
     }
 
     #[test]
@@ -162,6 +288,14 @@ mod tests {
             '\0',
             '<',
             '\\',
+            'e',
+            'x',
+            'r',
+            'U',
+            '+',
+            '0',
+            '>',
+            '"',
         ]);
         prop::collection::vec(prop_oneof![any::<char>(), odd], 0..60)
             .prop_map(|chars| chars.into_iter().collect())
@@ -180,9 +314,14 @@ mod tests {
         }
 
         #[test]
-        fn escaping_twice_changes_nothing_more(text in nasty()) {
-            let once = escape(&text).into_owned();
-            prop_assert!(matches!(escape(&once), Cow::Borrowed(_)));
+        fn what_was_escaped_can_be_had_back(text in nasty()) {
+            prop_assert_eq!(unescape(&escape(&text)), text.as_str());
+            prop_assert_eq!(unescape_line(&escape_line(&text)), text.as_str());
+        }
+
+        #[test]
+        fn two_different_texts_are_never_shown_as_the_same(one in nasty(), other in nasty()) {
+            prop_assert_eq!(escape(&one) == escape(&other), one == other);
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct ForModel {
     pub text: String,
     /// The pictures, for a model that can look at them.
     pub images: Vec<Image>,
-    /// How many invisible tag characters were taken out; above 0 someone tried to hide something.
+    /// How many invisible characters were taken out; above 0 someone tried to hide something.
     pub hidden_removed: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
         text.insert_str(0, "Error:\n");
     }
     let length = text.chars().count();
-    text.retain(|c| !matches!(c, '\u{e0000}'..='\u{e007f}'));
+    text.retain(|c| !is_smuggled(c));
     let hidden_removed = length - text.chars().count();
     if text.is_empty() {
         text.push_str("(No response)");
@@ -70,6 +70,13 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
         images.clear();
     }
     ForModel { text, images, hidden_removed }
+}
+
+/// Whether a character carries text that a person does not see, or reorders what they do. Joiners
+/// and marks of direction stay: scripts and emoji are written with them.
+const fn is_smuggled(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
+        | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn part(item: &Item, images: &mut Vec<Image>) -> Option<String> {

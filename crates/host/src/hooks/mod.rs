@@ -1,1 +1,30 @@
-//! Step 7, still empty: the user's own programs, before and after a call.
+//! Step 7: the programs and addresses of `hooks.json` that are asked before a call and told after it.
+//!
+//! Reading order: `set` finds the files of all levels, `file` reads one of them into `hook`s, `seal`
+//! says what an approval of a project's file refers to. `input` is what a hook is given, `run` gives
+//! it to a `program` or to the `web`, `answer` is what it makes of it. `live` keeps the set that is in
+//! force. `notify` shows on the desktop that something waits for a person.
+
+mod answer;
+mod command;
+mod error;
+mod file;
+mod hook;
+mod input;
+mod live;
+mod matcher;
+mod notify;
+mod program;
+mod run;
+mod seal;
+mod set;
+mod web;
+
+pub use answer::{Answer, Failure, FailureKind, Judged, Permission};
+pub use error::HookError;
+pub use hook::{Hook, Rules, Run, When};
+pub use input::{Occasion, Reached};
+pub(crate) use live::{Around, Hooks};
+pub(crate) use notify::notify_of_waiting;
+pub use run::{Ran, Runner};
+pub use set::{FileState, HookFile, HookSet, HookSource};

@@ -67,6 +67,14 @@ pub enum LoginError {
         /// What was tried.
         why: String,
     },
+    /// The entry refers to a secret that is not kept for its server.
+    #[error("the secret `{name}` is not set for server `{server}`")]
+    NoSecret {
+        /// The server.
+        server: String,
+        /// The secret.
+        name: String,
+    },
     /// The store cannot be opened with the key that is there.
     #[error("the stored logins in `{}` cannot be read: {why}", .file.display())]
     Unreadable {
@@ -106,6 +114,9 @@ impl LoginError {
             }
             Self::NoClient { .. } => {
                 "register a client there and set `oauth.clientId` for the server"
+            }
+            Self::NoSecret { server, name } => {
+                return Some(format!("`switchboard secrets set {name} --server {server}`"));
             }
             Self::TooLate(_) | Self::BadAnswer(_) => "log in again",
             Self::NotForLogin { .. }

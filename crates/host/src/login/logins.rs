@@ -22,7 +22,7 @@ use crate::login::pending::{Parts, Pending};
 use crate::login::register::{configured, register};
 use crate::login::scopes::{Known, choose};
 use crate::login::store::{Changed, Held, Kept, Store};
-use crate::login::{Account, Challenge, LoginError, Visitor};
+use crate::login::{Account, Challenge, LoginError, Secrets, Visitor};
 use crate::tasks::Tasks;
 
 /// How long a server may take to say what it wants.
@@ -36,6 +36,7 @@ pub struct Logins {
 
 pub(super) struct Shared {
     pub(super) store: Store,
+    secrets: Secrets,
     pub(super) visitor: Option<Arc<dyn Visitor>>,
     pub(super) tasks: Tasks,
     near: OnceLock<Fetcher>,
@@ -74,7 +75,7 @@ impl Logins {
     /// The logins below a folder for state.
     #[must_use]
     pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
-        Self::with(Store::new(state, Keys::new(environment, settings)), None, Tasks::default())
+        Self::of_host(state, environment, settings, None, Tasks::default())
     }
 
     /// The same for a host, whose tasks finish what they began.
@@ -86,13 +87,17 @@ impl Logins {
         visitor: Option<Arc<dyn Visitor>>,
         tasks: Tasks,
     ) -> Self {
-        Self::with(Store::new(state, Keys::new(environment, settings)), visitor, tasks)
-    }
-
-    fn with(store: Store, visitor: Option<Arc<dyn Visitor>>, tasks: Tasks) -> Self {
+        let store = Store::new(state, Keys::new(environment, settings));
+        let secrets = Secrets::new(state, environment, settings);
         let (near, far) = (OnceLock::new(), OnceLock::new());
         let accounts = Mutex::default();
-        Self { shared: Arc::new(Shared { store, visitor, tasks, near, far, accounts }) }
+        Self { shared: Arc::new(Shared { store, secrets, visitor, tasks, near, far, accounts }) }
+    }
+
+    /// The secrets that entries refer to.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.shared.secrets
     }
 
     /// Begins a login: finds the authorization server, makes us known there, and gives the address

@@ -4,6 +4,7 @@
 //! find the authorization server, `register` makes us known there, `pending` is a login that waits
 //! for a person, `grant` asks for tokens. `vault` and `store` keep them, sealed with a key that
 //! `keys` finds. `account` gives requests their token and renews it, `logins` is the handle.
+//! `secrets` keeps what entries refer to by name.
 
 mod account;
 mod account_renew;
@@ -27,6 +28,7 @@ mod register;
 mod resolver;
 mod scopes;
 mod secret;
+mod secrets;
 mod store;
 mod vault;
 mod visitor;
@@ -37,6 +39,7 @@ pub use logins::{Logins, Step, Wish};
 pub use logout::Ended;
 pub use pending::Pending;
 pub use secret::Secret;
+pub use secrets::{SecretName, Secrets, scope_of};
 pub use store::Held;
 pub use visitor::{Visiting, Visitor};
 

@@ -4,22 +4,39 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A text that is never printed. Only the sealed store writes it down.
+use crate::redact;
+
+/// A text that is never printed. Only the sealed store writes it down; wherever else it turns up, it
+/// is taken out.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "String", into = "String")]
 pub struct Secret(String);
 
 impl Secret {
     /// Makes a secret of a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        let text = text.into();
+        redact::remember([text.as_str()]);
+        Self(text)
     }
 
     /// The text itself, for whoever is meant to see it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<Secret> for String {
+    fn from(secret: Secret) -> Self {
+        secret.0
     }
 }
 

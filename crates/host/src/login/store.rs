@@ -30,6 +30,9 @@ pub(super) struct Contents {
     /// Who we are, by the name of the authorization server.
     #[serde(default)]
     pub(super) clients: BTreeMap<String, Registered>,
+    /// Secrets that entries refer to: server -> name -> secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) secrets: BTreeMap<String, BTreeMap<String, Secret>>,
 }
 
 /// One login.
@@ -97,7 +100,12 @@ pub(super) struct Store {
 
 impl Store {
     pub(super) fn new(state: &Path, keys: Keys) -> Self {
-        Self { folder: state.join("logins"), keys, read: Mutex::default() }
+        Self::in_folder(state.join("logins"), keys)
+    }
+
+    /// A store in a folder of its own.
+    pub(super) fn in_folder(folder: PathBuf, keys: Keys) -> Self {
+        Self { folder, keys, read: Mutex::default() }
     }
 
     pub(super) fn file(&self) -> PathBuf {

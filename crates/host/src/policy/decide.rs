@@ -2,8 +2,12 @@
 
 use crate::caller::Caller;
 use crate::catalog::ResolvedCall;
+use crate::outcome::Outcome;
+use crate::policy::facts::Facts;
 use crate::policy::permit::{PermittedCall, Question};
+use crate::policy::risk::risk_of;
 use crate::policy::rules::{Rules, Verdict};
+use crate::policy::sessions::SessionFacts;
 
 /// What may happen with a call.
 #[must_use]
@@ -22,13 +26,41 @@ pub enum Decision {
 pub struct Denied {
     /// The rule that said so.
     pub by: String,
+    /// The reason in one word, for the record.
+    pub word: &'static str,
+}
+
+/// Who wants a call, and what they did before.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// Who.
+    pub caller: &'a Caller,
+    /// What they did before.
+    pub session: &'a SessionFacts,
 }
 
 /// Decides what may happen with `call`.
-pub fn decide(call: ResolvedCall, caller: &Caller, rules: Rules<'_>) -> Decision {
-    match rules.verdict(&call, caller) {
+pub fn decide(call: ResolvedCall, asking: Asking<'_>, rules: Rules<'_>) -> Decision {
+    let facts = Facts::of(&call, asking.caller, asking.session);
+    match rules.verdict(&facts, call.server().config.as_deref()) {
         Verdict::Allow(by) => Decision::Permitted(PermittedCall::new(call, by)),
-        Verdict::Ask(why) => Decision::Asked(Question::new(call, why)),
-        Verdict::Deny(by) => Decision::Denied(Denied { by }),
+        Verdict::Ask(doubt) => {
+            let risk = risk_of(&facts);
+            Decision::Asked(Question::new(call, doubt, risk))
+        }
+        Verdict::Deny(by) => Decision::Denied(Denied { by, word: "policy" }),
+        Verdict::ReadOnly(by) => Decision::Denied(Denied { by, word: Outcome::READ_ONLY }),
+    }
+}
+
+/// Why `call` may not run even if a person wants it to, if it may not: a person's answer comes after
+/// the question, and may come with other arguments.
+#[must_use]
+pub fn refusal(call: &ResolvedCall, asking: Asking<'_>, rules: Rules<'_>) -> Option<Denied> {
+    let facts = Facts::of(call, asking.caller, asking.session);
+    match rules.verdict(&facts, call.server().config.as_deref()) {
+        Verdict::Allow(_) | Verdict::Ask(_) => None,
+        Verdict::Deny(by) => Some(Denied { by, word: "policy" }),
+        Verdict::ReadOnly(by) => Some(Denied { by, word: Outcome::READ_ONLY }),
     }
 }

@@ -1,11 +1,35 @@
 //! Step 6: a resolved call to a verdict, and the permit that execution asks for (pure).
+//!
+//! Reading order: `facts` is what is known of a call, `condition` decides `when` over them,
+//! `policy` asks the rules of every level, `rules` joins them with what the configuration says in
+//! short, `decide` turns the verdict into a `permit`.
 
+mod address;
+mod condition;
 mod decide;
+mod examples;
+mod facts;
+mod functions;
+mod in_force;
+mod index;
 mod pattern;
 mod permit;
+#[expect(clippy::module_inception, reason = "the policy is what this step is about")]
+mod policy;
+mod risk;
+mod risk_words;
 mod rules;
+mod ruling;
+mod sessions;
 
-pub use decide::{Decision, Denied, decide};
+pub use decide::{Asking, Decision, Denied, decide, refusal};
+pub use examples::{Imagined, broken_example};
+pub use facts::{Annotations, Facts, is_trusted};
+pub use in_force::InForce;
 pub use pattern::Pattern;
 pub use permit::{Answer, PermittedCall, Question, Rejected};
-pub use rules::{Rules, Verdict};
+pub use policy::Policy;
+pub use risk::{Risk, risk_of};
+pub use rules::{Doubt, Rules, Verdict};
+pub use ruling::{Cited, Ruling};
+pub use sessions::{SessionFacts, SessionKey, Sessions};

@@ -1,5 +1,7 @@
 //! Names of targets with `*` in them.
 
+use crate::config::glob;
+
 /// A pattern over `server/target`; `*` stands for any text, also for none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(String);
@@ -16,21 +18,29 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern covers a target of a server.
+    /// Whether the pattern covers a target of a server: what is before one of its slashes the
+    /// server, and what is after it the target. So no star reaches from one into the other.
     #[must_use]
     pub fn covers(&self, server: &str, target: &str) -> bool {
-        let whole = format!("{server}/{target}");
-        let mut parts = self.0.split('*');
-        let first = parts.next().unwrap_or_default();
-        let Some(mut rest) = whole.strip_prefix(first) else { return false };
-        let mut parts: Vec<&str> = parts.collect();
-        // The last part has to be at the end; without a `*` there is none, and nothing may be left.
-        let Some(last) = parts.pop() else { return rest.is_empty() };
-        for part in parts {
-            let Some((_, after)) = rest.split_once(part) else { return false };
-            rest = after;
+        if self.0 == "*" {
+            return true;
         }
-        rest.ends_with(last)
+        self.0.match_indices('/').any(|(at, _)| {
+            let (of_server, rest) = self.0.split_at_checked(at).unwrap_or_default();
+            glob(of_server, server) && glob(rest.strip_prefix('/').unwrap_or_default(), target)
+        })
+    }
+
+    /// The text before the first star: whatever is covered begins with it.
+    #[must_use]
+    pub fn literal(&self) -> &str {
+        self.0.split('*').next().unwrap_or_default()
+    }
+
+    /// Whether it names one target, without any star.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        !self.0.contains('*')
     }
 
     /// The pattern as it was written.
@@ -60,6 +70,11 @@ mod tests {
             ("github.com/a/b/*", "github.com/a/b", "create", true),
             ("f*s/*e*d", "files", "read", true),
             ("files/a*a", "files", "a", false),
+            ("*/read*", "evil", "x/read_all", false),
+            ("files/*", "files", "a/b", true),
+            ("a/b/c", "a", "b/c", true),
+            ("Files/read", "files", "read", false),
+            ("files/read", "files", "read ", false),
         ] {
             assert_eq!(Pattern::new(pattern).covers(server, target), expected, "{pattern}");
         }

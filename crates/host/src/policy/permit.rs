@@ -1,7 +1,10 @@
 //! The proof that a call may run, bound to the exact target and arguments.
 
 use crate::catalog::ResolvedCall;
-use crate::policy::rules::SWITCHED_OFF;
+use crate::policy::decide::Asking;
+use crate::policy::facts::Facts;
+use crate::policy::risk::{Risk, risk_of};
+use crate::policy::rules::{Doubt, EACH_TIME};
 
 /// A call that may run. Only policy makes one, so nothing runs without it.
 ///
@@ -20,13 +23,15 @@ use crate::policy::rules::SWITCHED_OFF;
 pub struct PermittedCall {
     call: ResolvedCall,
     by: String,
+    reviewed: bool,
 }
 
 /// A call that waits for a person's answer.
 #[derive(Debug)]
 pub struct Question {
     call: ResolvedCall,
-    why: String,
+    doubt: Doubt,
+    risk: Risk,
     problem: Option<String>,
 }
 
@@ -37,6 +42,8 @@ pub enum Answer {
     Run,
     /// Run it with these arguments instead: the text of a JSON object.
     RunWith(String),
+    /// Run it, and do not ask for this tool again as long as the caller's session goes on.
+    Session,
     /// Run it, and do not ask for this tool again.
     Always,
     /// Leave it out.
@@ -54,7 +61,7 @@ pub struct Rejected {
 
 impl PermittedCall {
     pub(super) const fn new(call: ResolvedCall, by: String) -> Self {
-        Self { call, by }
+        Self { call, by, reviewed: false }
     }
 
     /// The call.
@@ -70,9 +77,28 @@ impl PermittedCall {
     }
 }
 
+impl PermittedCall {
+    /// Takes the permit back: a person has to agree first, for this reason.
+    #[must_use]
+    pub fn doubted(self, why: String, asking: Asking<'_>) -> Question {
+        let risk = risk_of(&Facts::of(&self.call, asking.caller, asking.session));
+        Question::new(self.call, Doubt { why, anyway: None }, risk)
+    }
+
+    /// Whether a person was asked about this very call.
+    #[must_use]
+    pub const fn was_reviewed(&self) -> bool {
+        self.reviewed
+    }
+
+    const fn reviewed(call: ResolvedCall, by: String) -> Self {
+        Self { call, by, reviewed: true }
+    }
+}
+
 impl Question {
-    pub(super) const fn new(call: ResolvedCall, why: String) -> Self {
-        Self { call, why, problem: None }
+    pub(super) const fn new(call: ResolvedCall, doubt: Doubt, risk: Risk) -> Self {
+        Self { call, doubt, risk, problem: None }
     }
 
     /// The same question once more, because the answer could not be used.
@@ -96,13 +122,25 @@ impl Question {
     /// Why it is asked.
     #[must_use]
     pub fn why(&self) -> &str {
-        &self.why
+        &self.doubt.why
     }
 
-    /// Whether it will be asked again all the same, because the global switch is off.
+    /// Why it will be asked again all the same, whatever a person says for the future.
     #[must_use]
-    pub fn asks_anyway(&self) -> bool {
-        self.why == SWITCHED_OFF
+    pub const fn asks_anyway(&self) -> Option<&'static str> {
+        self.doubt.anyway
+    }
+
+    /// Whether no earlier answer counts for it.
+    #[must_use]
+    pub fn is_asked_each_time(&self) -> bool {
+        self.doubt.anyway == Some(EACH_TIME)
+    }
+
+    /// How much harm it could do.
+    #[must_use]
+    pub const fn risk(&self) -> &Risk {
+        &self.risk
     }
 
     /// Takes the person's answer: run `edited` instead, which is the same target with other
@@ -114,7 +152,7 @@ impl Question {
         if edited.target() != self.call.target() {
             return Err(Rejected { feedback: None });
         }
-        Ok(PermittedCall::new(edited, "a person, with other arguments".to_owned()))
+        Ok(PermittedCall::reviewed(edited, "a person, with other arguments".to_owned()))
     }
 
     /// Takes the person's answer.
@@ -123,10 +161,15 @@ impl Question {
     /// When the person does not want it to run.
     pub fn answered(self, answer: Answer) -> Result<PermittedCall, Rejected> {
         match answer {
-            Answer::Run => Ok(PermittedCall::new(self.call, "a person, this once".to_owned())),
+            Answer::Run => Ok(PermittedCall::reviewed(self.call, "a person, this once".to_owned())),
             // Arguments that nobody looked up cannot run; see `answered_with`.
             Answer::RunWith(_) => Err(Rejected { feedback: None }),
-            Answer::Always => Ok(PermittedCall::new(self.call, "a person, from now on".to_owned())),
+            Answer::Session => {
+                Ok(PermittedCall::reviewed(self.call, "a person, for this session".to_owned()))
+            }
+            Answer::Always => {
+                Ok(PermittedCall::reviewed(self.call, "a person, from now on".to_owned()))
+            }
             Answer::Skip => Err(Rejected { feedback: None }),
             Answer::Reject(feedback) => Err(Rejected { feedback: Some(feedback) }),
         }

@@ -1,5 +1,7 @@
 //! Text that servers wrote, made fit for a prompt: nothing hidden, not too long, no imitation of ours.
 
+use crate::characters::{is_hidden, is_selector};
+
 /// The elements that mean something to us; a description cannot open or close one.
 const OWN_TAGS: [&str; 13] = [
     "use_mcp_tool",
@@ -106,20 +108,11 @@ pub(crate) fn visible(text: &str) -> String {
             '\r' if chars.peek() == Some(&'\n') => {}
             '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
             '\n' | '\t' => out.push(c),
-            _ if c.is_control() || is_hidden(c) => {}
+            _ if c.is_control() || is_hidden(c) || is_selector(c) => {}
             _ => out.push(c),
         }
     }
     out
-}
-
-const fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn cut(text: &str, longest: usize) -> String {

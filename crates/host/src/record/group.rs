@@ -143,6 +143,13 @@ impl Group {
         self.inserts.is_empty() && self.changes.is_empty() && self.refills.is_empty()
     }
 
+    /// The calls that have ended in this group.
+    pub(super) fn closed(&self) -> impl Iterator<Item = i64> {
+        let inserted = self.inserts.iter().filter(|row| row.close.is_some()).map(|row| row.id);
+        let changed = self.changes.iter().filter(|change| matches!(change.news, News::Close(..)));
+        inserted.chain(changed.map(|change| change.id)).map(CallId::get)
+    }
+
     /// Tells everyone who waits that their row is on disk, or that it was not there any more.
     pub(super) fn succeed(self) {
         let inserted = self.inserts.into_iter().flat_map(|row| row.waiters);

@@ -19,6 +19,7 @@ use super::file_error::FileError;
 use super::group::{Change, Details, Message, NewRow, News, Opening};
 use super::ids::Ids;
 use super::journal::Journal;
+use super::kept;
 use super::open_call::OpenCall;
 use super::queue::Queue;
 use super::reader::{Filter, Full, Reader, Summary};
@@ -180,7 +181,9 @@ impl Ledger {
         live.shared.status.check()?;
         let id = live.next_id().await?;
         let link = self.link(live);
-        let arguments = link.keep(&call.arguments).map_err(|error| LedgerError::from_io(&error))?;
+        let arguments = link
+            .keep(&kept::arguments(&call.arguments))
+            .map_err(|error| LedgerError::from_io(&error))?;
         let created = created_at.as_microsecond();
         let opening = Arc::new(Opening { created_at: created, call, arguments });
         let row = NewRow {
@@ -240,6 +243,17 @@ impl Ledger {
         match &*self.0 {
             Mode::On(live) => live.read().await?.by_reference(reference).await,
             Mode::Off(_) => Ok(None),
+        }
+    }
+
+    /// The servers that a conversation has sent something to.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn servers_of(&self, conversation: &str) -> Result<Vec<String>, LedgerError> {
+        match &*self.0 {
+            Mode::On(live) => live.reader.servers_of(conversation).await,
+            Mode::Off(_) => Ok(Vec::new()),
         }
     }
 

@@ -235,7 +235,7 @@ async fn lists_are_filtered_and_read_page_by_page() {
     for (server, outcome) in [
         ("files", ok("{}")),
         ("mail", ok("{}")),
-        ("files", Outcome::denied("policy", "no")),
+        ("files", Outcome::denied("policy", "not here")),
         ("files", ok("{}")),
     ] {
         let open = ledger.open_call(call_to(server, "t")).await.unwrap();
@@ -252,6 +252,8 @@ async fn lists_are_filtered_and_read_page_by_page() {
         (Filter { outcome: Some(OutcomeKind::Ok), server: files, ..all() }, vec![3, 0]),
         (Filter { since: Some(third), ..all() }, vec![3, 2]),
         (Filter { outcome: Some(OutcomeKind::Failed), ..all() }, vec![]),
+        (Filter { text: Some("NOT Here".to_owned()), ..all() }, vec![2]),
+        (Filter { text: Some("%".to_owned()), ..all() }, vec![]),
     ] {
         let listed: Vec<_> =
             ledger.list(filter.clone()).await.unwrap().iter().map(|call| call.id).collect();

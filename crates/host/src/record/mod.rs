@@ -5,12 +5,15 @@
 //! brings them into the database, many calls in one transaction. Several processes may share one
 //! database. Where a promise has to survive a loss of power, calls wait for the database instead.
 //!
+//! `seal` chains the closed calls together, `checkpoint` signs how far, `verify` checks it.
+//!
 //! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
 //! handle, `session_store` the tables, `session_find` tells which one a word means.
 //! So has what waits for a person: `waiting_file` keeps it, `waiting_rows` is its table.
 
 mod bodies;
 mod call_id;
+mod checkpoint;
 mod entry;
 mod error;
 mod file;
@@ -20,6 +23,7 @@ mod group;
 mod ids;
 mod journal;
 mod journal_entry;
+mod kept;
 mod ledger;
 mod open_call;
 mod owners;
@@ -27,7 +31,9 @@ mod queue;
 mod reader;
 mod replay;
 mod results;
+mod rows;
 mod schema;
+mod seal;
 mod session;
 mod session_error;
 mod session_find;
@@ -39,6 +45,8 @@ mod startup;
 mod statements;
 mod status;
 mod tasks;
+mod traffic;
+mod verify;
 mod waiting_file;
 mod waiting_rows;
 mod writer;
@@ -56,6 +64,8 @@ pub use session_hold::Held;
 pub use session_id::SessionId;
 pub use sessions::Sessions;
 pub use tasks::{StoredTask, TaskNote, WhichTasks};
+pub use traffic::{Minute, Traffic};
+pub use verify::{Verified, Wrong};
 pub use waiting_file::WaitingFile;
 
 #[cfg(test)]

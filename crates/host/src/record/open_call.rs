@@ -13,11 +13,13 @@ use super::call_id::CallId;
 use super::entry::{Intent, Record, VerdictWord};
 use super::error::LedgerError;
 use super::group::{Change, CloseRow, Details, IntentRow, Kept, Message, News, Opening, Waiter};
+use super::kept;
 use super::ledger::{Link, wait_for};
 use super::reader::Full;
 use super::results::StoredResult;
 use super::tasks::TaskNote;
 use crate::outcome::Outcome;
+use crate::redact;
 
 /// A call that is under way.
 ///
@@ -116,6 +118,14 @@ impl OpenCall {
         details.verdict = Some((verdict, by.into()));
     }
 
+    /// Adds to what was noted of the decision, such as what a hook said.
+    pub fn noted(&self, note: &str) {
+        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, by)) = &mut details.verdict {
+            *by = format!("{by}; {note}").into();
+        }
+    }
+
     /// Writes that the call is about to be sent; returns after the commit.
     ///
     /// # Errors
@@ -123,7 +133,8 @@ impl OpenCall {
     pub async fn intent(&self, intent: Intent) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             link.shared.status.check()?;
-            let sent = intent.arguments.as_ref().map(|text| link.keep(text)).transpose();
+            let sent =
+                intent.arguments.as_ref().map(|text| link.keep(&kept::arguments(text))).transpose();
             let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
             let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
             self.promise(link, News::Intent(self.details(), row)).await?;
@@ -241,11 +252,13 @@ impl OpenCall {
         });
     }
 
-    fn close_row(&self, outcome: Outcome, duration: Duration) -> CloseRow {
+    fn close_row(&self, mut outcome: Outcome, duration: Duration) -> CloseRow {
+        let result = outcome.result.as_ref().map(kept::without_secrets);
+        outcome.message = outcome.message.map(|message| redact::text(&message).into_owned());
         CloseRow {
             at: Timestamp::now().as_microsecond(),
             duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
-            result: outcome.result.clone().map(StoredResult::Whole).map(Kept::Row),
+            result: result.map(StoredResult::Whole).map(Kept::Row),
             outcome,
         }
     }

@@ -1,14 +1,12 @@
 //! Queries on the ledger, each on a connection of its own that can only read.
 
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::call_id::CallId;
 use super::entry::VerdictWord;
@@ -17,6 +15,7 @@ use super::file::owners_of;
 use super::journal::busy;
 use super::owners::{is_alive, lock_path};
 use super::results::StoredResult;
+use super::rows::{full, summary};
 use super::schema::connect_to_read;
 use super::startup;
 use crate::outcome::OutcomeKind;
@@ -39,6 +38,8 @@ pub struct Filter {
     pub outcome: Option<OutcomeKind>,
     /// Only those opened at or after this time.
     pub since: Option<Timestamp>,
+    /// Only those whose target, caller or message has this in it, whatever the case.
+    pub text: Option<String>,
     /// Only those opened before this one: the last of the page before.
     pub before_id: Option<CallId>,
     /// At most so many.
@@ -47,7 +48,15 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { server: None, outcome: None, since: None, before_id: None, limit: 50 }
+        Self { server: None, outcome: None, since: None, text: None, before_id: None, limit: 50 }
+    }
+}
+
+impl Filter {
+    /// Only calls that are not older than this.
+    #[must_use]
+    pub fn within(self, age: Duration) -> Self {
+        Self { since: Timestamp::now().checked_sub(age).ok(), ..self }
     }
 }
 
@@ -125,6 +134,10 @@ const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, ver
                          outcome, reason, duration_us, result_bytes, \
                          (SELECT task FROM tasks WHERE call = calls.id) AS task";
 
+/// Not by pattern, so that nothing in the text means something else.
+const HAS_TEXT: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
+                        OR instr(lower(coalesce(message, '')), :text))";
+
 const EVERYTHING: &str =
     "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task FROM calls";
 
@@ -175,6 +188,23 @@ impl Reader {
         .await
     }
 
+    /// The servers that something was sent to by callers whose names for it begin with
+    /// `conversation` and a slash.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn servers_of(&self, conversation: &str) -> Result<Vec<String>, LedgerError> {
+        // The character after the slash is the zero.
+        let (from, to) = (format!("{conversation}/"), format!("{conversation}0"));
+        self.query(move |connection| {
+            let query = "SELECT DISTINCT server FROM calls \
+                WHERE reference >= ?1 AND reference < ?2 AND intent_at IS NOT NULL";
+            let mut statement = connection.prepare(query)?;
+            statement.query_map([from, to], |row| row.get(0))?.collect()
+        })
+        .await
+    }
+
     /// How many calls there are.
     ///
     /// # Errors
@@ -186,6 +216,10 @@ impl Reader {
             Ok(count.unsigned_abs())
         })
         .await
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(super) async fn query<T: Send + 'static>(
@@ -252,6 +286,11 @@ fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summar
         conditions.push("(created_at, id) < (SELECT created_at, id FROM calls WHERE id = :before)");
         values.push((":before", before));
     }
+    let text = filter.text.as_ref().map(|text| text.to_lowercase());
+    if let Some(text) = &text {
+        conditions.push(HAS_TEXT);
+        values.push((":text", text));
+    }
     let filtered = if conditions.is_empty() {
         String::new()
     } else {
@@ -262,121 +301,4 @@ fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summar
     );
     let mut statement = connection.prepare(&query)?;
     statement.query_map(values.as_slice(), summary)?.collect()
-}
-
-fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
-    let verdict = match word(row, "verdict", VerdictWord::from_word)? {
-        Some(verdict) => Some((verdict, row.get("verdict_by")?)),
-        None => None,
-    };
-    Ok(Summary {
-        id: CallId(row.get("id")?),
-        created_at: time(row, "created_at")?.unwrap_or_default(),
-        face: row.get("face")?,
-        caller: row.get("caller")?,
-        server: row.get("server")?,
-        kind: word(row, "kind", TargetKind::from_word)?.unwrap_or(TargetKind::Tool),
-        target: row.get("target")?,
-        verdict,
-        outcome: word(row, "outcome", |word| OutcomeKind::from_str(word).ok())?,
-        reason: row.get("reason")?,
-        duration: size(row, "duration_us")?.map(Duration::from_micros),
-        result_bytes: size(row, "result_bytes")?,
-        task: row.get("task")?,
-    })
-}
-
-fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
-    let elsewhere = |column: &str| body(row, column, bodies);
-    Ok(Full {
-        summary: summary(row)?,
-        owner: row.get("owner")?,
-        reference: row.get("reference")?,
-        definition_digest: row.get("definition_digest")?,
-        arguments: match elsewhere("arguments_at")? {
-            Some(text) => text.unwrap_or_default(),
-            None => bytes(row, "arguments")?.unwrap_or_default(),
-        },
-        sent_arguments: match elsewhere("sent_arguments_at")? {
-            Some(text) => text,
-            None => bytes(row, "sent_arguments")?,
-        },
-        intent_at: time(row, "intent_at")?,
-        instance: row.get("instance")?,
-        attempts: row.get("attempts")?,
-        fallback: row.get("fallback")?,
-        message: row.get("message")?,
-        hint: row.get("hint")?,
-        finished_at: time(row, "finished_at")?,
-        result: match elsewhere("result_at")? {
-            Some(Some(text)) => Some(StoredResult::Whole(text)),
-            Some(None) => Some(StoredResult::Cut {
-                head: Bytes::new(),
-                tail: Bytes::new(),
-                total: size(row, "result_bytes")?.unwrap_or_default(),
-                file: None,
-            }),
-            None => result(row)?,
-        },
-        late: bytes(row, "late")?,
-    })
-}
-
-/// A text that is not in its row: none if it is, some nothing if it is gone.
-fn body(row: &Row<'_>, column: &str, bodies: &Path) -> rusqlite::Result<Option<Option<Bytes>>> {
-    let Some(place) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
-    let place = place.parse().map_err(unreadable)?;
-    super::bodies::read(bodies, &place)
-        .map(Some)
-        .map_err(|error| unreadable(format!("`{column}`: {error}")))
-}
-
-fn result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {
-    let Some(mut text) = bytes(row, "result")? else { return Ok(None) };
-    let Some(head) = size(row, "result_head")? else {
-        return Ok(Some(StoredResult::Whole(text)));
-    };
-    let tail = text.split_off(usize::try_from(head).unwrap_or(usize::MAX).min(text.len()));
-    let file: Option<String> = row.get("result_file")?;
-    Ok(Some(StoredResult::Cut {
-        head: text,
-        tail,
-        total: size(row, "result_bytes")?.unwrap_or_default(),
-        file: file.map(PathBuf::from),
-    }))
-}
-
-fn word<T>(
-    row: &Row<'_>,
-    column: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> rusqlite::Result<Option<T>> {
-    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
-    match parse(&text) {
-        Some(value) => Ok(Some(value)),
-        None => Err(unreadable(format!("`{column}` holds `{text}`"))),
-    }
-}
-
-pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
-    let Some(micros) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
-    Timestamp::from_microsecond(micros)
-        .map(Some)
-        .map_err(|error| unreadable(format!("`{column}`: {error}")))
-}
-
-pub(super) fn size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
-    Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
-}
-
-pub(super) fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
-    match row.get_ref(column)? {
-        ValueRef::Null => Ok(None),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(Bytes::copy_from_slice(bytes))),
-        other => Err(unreadable(format!("`{column}` holds {}", other.data_type()))),
-    }
-}
-
-pub(super) fn unreadable(reason: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::call_id::CallId;
+use super::kept;
 use super::ledger::Durability;
 use crate::format::shorten;
 
@@ -71,6 +72,7 @@ impl StoredResult {
         id: CallId,
         durability: Durability,
     ) -> Self {
+        let text = &kept::without_secrets(text);
         let (head, tail) = ends(text, limit.min(LONGEST_ENDS));
         let file = write_file(text, folder, id, durability).ok();
         Self::Cut { head, tail, total: text.len() as u64, file }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::file_error::FileError;
 use super::ledger::{Durability, LedgerOptions};
+use super::seal;
 
 /// What a file of one kind holds.
 #[derive(Debug)]
@@ -18,8 +19,10 @@ pub(super) struct Schema {
 }
 
 /// The tables of the ledger; the mark reads `SWBD`.
-pub(super) const LEDGER: Schema =
-    Schema { application: 0x5357_4244, migrations: &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4] };
+pub(super) const LEDGER: Schema = Schema {
+    application: 0x5357_4244,
+    migrations: &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, seal::FORMAT],
+};
 
 // Large values come last, so that reading the short ones does not walk through them.
 const FORMAT_1: &str = "
@@ -192,7 +195,7 @@ mod tests {
             ledger.stop().await;
         }
         let connection = connect_to_read(&path).unwrap();
-        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 4);
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 5);
         let plan: String = connection
             .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
                 row.get("detail")

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::folder_text::{FolderText, folder};
-use super::reader::{bytes, size, time, unreadable};
+use super::rows::{bytes, size, time, unreadable};
 use super::schema::Schema;
 use super::session::{NewSession, SessionSummary, Step};
 use super::session_error::SessionError;

@@ -7,6 +7,7 @@ use rusqlite::{Connection, ToSql, named_params};
 use super::bodies::Body;
 use super::group::{Change, CloseRow, Details, Group, IntentRow, Kept, NewRow, News, Opening};
 use super::ids::Block;
+use super::kept;
 use super::results::StoredResult;
 use super::tasks::write_task;
 
@@ -131,7 +132,9 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> rusqlite::Resul
         News::Intent(details, row) => send_intent(connection, id, details, row),
         News::Close(details, row) => close(connection, id, details, row),
         News::Task(at, note) => write_task(connection, id, *at, note),
-        News::Late(answer) => connection.prepare_cached(LATE)?.execute((id, answer.as_ref())),
+        News::Late(answer) => {
+            connection.prepare_cached(LATE)?.execute((id, kept::without_secrets(answer).as_ref()))
+        }
     }
 }
 
@@ -224,6 +227,7 @@ impl<'a> Stored<'a> {
                 bytes,
                 head: i64::try_from(head.len()).ok(),
                 file: file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+                // What is cut was cleaned before.
                 blob: Some([head.as_ref(), tail.as_ref()].concat().into()),
                 place: None,
             },

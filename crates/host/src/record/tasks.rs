@@ -10,7 +10,8 @@ use super::call_id::CallId;
 use super::error::LedgerError;
 use super::ledger::Ledger;
 use super::open_call::OpenCall;
-use super::reader::{Full, Reader, size, time, unreadable};
+use super::reader::{Full, Reader};
+use super::rows::{size, time, unreadable};
 use crate::execute::{TaskHandle, TaskPlace, TaskState};
 use crate::outcome::OutcomeKind;
 

@@ -16,6 +16,7 @@ fn review(arguments: &str) -> Asked {
         definition: "d".to_owned(),
         why: "no rule allows it".to_owned(),
         problem: None,
+        risk: Default::default(),
     });
     Asked { matter, call: Some("7".to_owned()), reference: None, caller: Some("me".to_owned()) }
 }
@@ -212,7 +213,7 @@ async fn only_what_fits_the_question_is_an_answer() {
     let review = store.post(&review("{}"), USUAL_LIMIT).unwrap();
     let form = store.post(&form(), USUAL_LIMIT).unwrap();
     let filled = |value: Value| Given::Accept(json!({ "name": value }).as_object().cloned());
-    let call = "a call waits: answer with run, always, skip or reject";
+    let call = "a call waits: answer with run, session, always, skip or reject";
     let server = "a server asks: answer with accept, decline or cancel";
     for (entry, given, problem) in [
         (&review, Given::Decline, Some(call)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::reader::{time, unreadable};
+use super::rows::{time, unreadable};
 use super::schema::Schema;
 use crate::review::{Answered, Asked, Entry, Given, State, WaitingError};
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 
+use super::checkpoint;
 use super::error::LedgerError;
 use super::file::{is_damage, suspect};
 use super::group::Group;
@@ -13,6 +14,7 @@ use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
 use super::journal::Journal;
 use super::owners::Owner;
 use super::queue::{Queue, Taken};
+use super::seal::{seal, unsealed};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
 
@@ -34,6 +36,8 @@ pub(super) struct Writer {
     block_size: i64,
     /// A full file of the journal, and how many messages still have to be written for it.
     retired: Option<(PathBuf, usize)>,
+    /// Calls that have ended and are not sealed yet.
+    unsealed: Vec<i64>,
 }
 
 /// What the thread shares with those who send it messages.
@@ -69,12 +73,14 @@ impl Writer {
             trouble: None,
             block_size: FIRST_BLOCK,
             retired: None,
+            unsealed: Vec::new(),
         }
     }
 
     /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
         let _end = AbandonAtEnd(Arc::clone(&self.shared));
+        self.unsealed = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
         loop {
             let wait = self
                 .trouble
@@ -110,8 +116,12 @@ impl Writer {
                 if let Some(block) = block {
                     self.shared.ids.replace(block);
                 }
+                self.unsealed.extend(group.closed());
                 self.tidy_journal();
                 group.succeed();
+                if self.unsealed.len() >= LARGEST_GROUP {
+                    self.seal();
+                }
             }
             Err(error) => {
                 let error = self.break_down(&error);
@@ -185,6 +195,14 @@ impl Writer {
         reserve(&self.connection, self.block_size).map(Some)
     }
 
+    /// Seals what has ended. What cannot be sealed now is sealed by the next process.
+    fn seal(&mut self) {
+        let calls = std::mem::take(&mut self.unsealed);
+        if let Ok(Some(head)) = seal(&self.connection, &calls) {
+            let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
+        }
+    }
+
     fn break_down(&mut self, error: &rusqlite::Error) -> LedgerError {
         if is_damage(error) {
             suspect(&self.path);
@@ -210,6 +228,7 @@ impl Writer {
         if let Some(journal) = &self.shared.journal {
             journal.end();
         }
+        self.seal();
         // Unused numbers are only a gap.
         let _gap = give_back(&self.connection, self.shared.ids.rest());
     }

@@ -16,6 +16,8 @@ pub enum Given {
     Run,
     /// Run it with these arguments instead: the text of a JSON object.
     RunWith(String),
+    /// Run it, and do not ask for this tool again as long as the caller's session goes on.
+    Session,
     /// Run it, and do not ask for this tool again.
     Always,
     /// Leave it out.
@@ -36,6 +38,7 @@ impl Given {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Run | Self::RunWith(_) => "run",
+            Self::Session => "session",
             Self::Always => "always",
             Self::Skip => "skip",
             Self::Reject(_) => "reject",
@@ -51,6 +54,7 @@ impl Given {
         match self {
             Self::Run => Some(Answer::Run),
             Self::RunWith(arguments) => Some(Answer::RunWith(arguments)),
+            Self::Session => Some(Answer::Session),
             Self::Always => Some(Answer::Always),
             Self::Skip => Some(Answer::Skip),
             Self::Reject(instead) => Some(Answer::Reject(instead)),
@@ -65,7 +69,12 @@ impl Given {
             Self::Accept(content) => Some(Reply::Accept(content)),
             Self::Decline => Some(Reply::Decline),
             Self::Cancel => Some(Reply::Cancel),
-            Self::Run | Self::RunWith(_) | Self::Always | Self::Skip | Self::Reject(_) => None,
+            Self::Run
+            | Self::RunWith(_)
+            | Self::Session
+            | Self::Always
+            | Self::Skip
+            | Self::Reject(_) => None,
         }
     }
 
@@ -82,9 +91,12 @@ impl Given {
                     Err(error) => refused(format!("the arguments are no JSON object: {error}")),
                 }
             }
-            (Matter::Review(_), Self::Run | Self::Always | Self::Skip | Self::Reject(_)) => Ok(()),
+            (
+                Matter::Review(_),
+                Self::Run | Self::Session | Self::Always | Self::Skip | Self::Reject(_),
+            ) => Ok(()),
             (Matter::Review(_), Self::Accept(_) | Self::Decline | Self::Cancel) => {
-                refused("a call waits: answer with run, always, skip or reject".to_owned())
+                refused("a call waits: answer with run, session, always, skip or reject".to_owned())
             }
             (Matter::Ask(_), Self::Decline | Self::Cancel) => Ok(()),
             (Matter::Ask(matter), Self::Accept(content)) => match &matter.wanted {
@@ -96,7 +108,12 @@ impl Given {
             },
             (
                 Matter::Ask(_),
-                Self::Run | Self::RunWith(_) | Self::Always | Self::Skip | Self::Reject(_),
+                Self::Run
+                | Self::RunWith(_)
+                | Self::Session
+                | Self::Always
+                | Self::Skip
+                | Self::Reject(_),
             ) => refused("a server asks: answer with accept, decline or cancel".to_owned()),
         }
     }
@@ -121,6 +138,7 @@ impl From<&Answer> for Given {
         match answer.clone() {
             Answer::Run => Self::Run,
             Answer::RunWith(arguments) => Self::RunWith(arguments),
+            Answer::Session => Self::Session,
             Answer::Always => Self::Always,
             Answer::Skip => Self::Skip,
             Answer::Reject(instead) => Self::Reject(instead),

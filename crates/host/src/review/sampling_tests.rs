@@ -94,7 +94,12 @@ fn answers(
         oauth: Default::default(),
         sampling: settings,
         log_level: None,
+        trusted: false,
+        barred: None,
+        mirror_secrets: Default::default(),
         approved: true,
+        confinement: crate::config::Confinement::None,
+        findings: Vec::new(),
         approval_digest: String::new(),
         source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },
     };

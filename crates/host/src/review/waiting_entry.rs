@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::digest::Digest;
-use crate::policy::Question;
+use crate::policy::{Question, Risk};
 use crate::proposed::TargetKind;
 use crate::review::ask::{Ask, AskKind};
 use crate::review::bad_ask::BadAsk;
@@ -95,6 +95,9 @@ pub struct ReviewMatter {
     pub why: String,
     /// What was wrong with the answer before.
     pub problem: Option<String>,
+    /// How much harm it could do.
+    #[serde(default)]
+    pub risk: Risk,
 }
 
 /// What a server asks.
@@ -161,6 +164,7 @@ impl Matter {
             definition: call.definition_digest().to_string(),
             why: question.why().to_owned(),
             problem: question.problem().map(str::to_owned),
+            risk: question.risk().clone(),
         })
     }
 
@@ -282,6 +286,7 @@ mod tests {
             definition: definition.to_owned(),
             why: "no rule allows it".to_owned(),
             problem: None,
+            risk: Risk::default(),
         })
     }
 

@@ -56,7 +56,7 @@ async fn f18_a_server_may_close_its_standard_error() {
     let program = switchboard_testkit::binary();
     let line = format!("exec 2>&-; exec '{}' echo", program.display());
     for kept in [false, true] {
-        let entry = json!({"command": "sh", "args": ["-c", line]});
+        let entry = json!({"command": "sh", "args": ["-c", line], "dangerous": ["eval"]});
         let stage = Stage::new().with(SERVER, entry);
         let play = if kept { stage.kept() } else { stage }.ready().await;
         let record = play.call("echo", json!({"text": "heard"})).await;

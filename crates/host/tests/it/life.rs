@@ -86,14 +86,20 @@ async fn a_call_in_flight_ends_on_the_connection_it_began_on() {
 }
 
 #[tokio::test]
-async fn a_tool_that_appears_while_we_run_is_listed() {
+async fn a_tool_that_appears_while_we_run_is_found_and_held() {
     let play = Stage::new();
     let entry = echo(&play.home);
     let play = play.with(SERVER, entry).ready().await;
     let before = play.server(SERVER).offers.tools.len();
     play.call("grow", json!({})).await;
-    play.until("it is listed", |fleet| fleet.servers[SERVER].offers.tools.len() == before + 1)
-        .await;
+    let mut held = play.host.held().changes();
+    while !held.load().servers.contains_key(SERVER) {
+        tokio::time::timeout(Duration::from_secs(20), held.changed()).await.expect("it is held");
+    }
+    let names: Vec<String> =
+        held.load().servers[SERVER].hidden.iter().map(|(_, name)| name.clone()).collect();
+    assert_eq!(names, ["grown_1"]);
+    assert_eq!(play.server(SERVER).offers.tools.len(), before);
     play.stop().await;
 }
 

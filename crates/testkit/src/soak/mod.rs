@@ -21,7 +21,4 @@ mod work;
 
 pub use plan::Plan;
 pub use report::Report;
-pub use run::run;
-
-/// Why a soak could not be carried out.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub use run::{Failure, run};

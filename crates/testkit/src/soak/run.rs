@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::Failure;
 use super::account::{Accounts, End, Seen};
-use super::check::{Faults, compare};
+use super::check::{Faults, compare, pairs};
 use super::client::Client;
 use super::gateway::{Gateway, Place};
 use super::journals::Journals;
@@ -16,6 +15,9 @@ use super::memory::Memory;
 use super::plan::Plan;
 use super::report::Report;
 use super::{killer, record};
+
+/// Why a soak could not be carried out.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// One of so many rows is looked at for its arguments.
 const SAMPLE: usize = 100;
@@ -113,19 +115,11 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
 
 /// Looks into some rows, evenly spread: the order of calls alone could hide that two were swapped.
 async fn sample(place: &Place, accounts: &Accounts, faults: &mut Faults) -> Result<(), Failure> {
-    let all: Vec<(usize, usize)> = accounts
-        .record
-        .iter()
-        .enumerate()
-        .flat_map(|(client, rows)| (0..rows.len()).map(move |number| (client, number)))
-        .collect();
-    for (client, number) in all.iter().step_by((all.len() / MOST_LOOKS).max(SAMPLE)) {
-        let Some(row) = accounts.record.get(*client).and_then(|rows| rows.get(*number)) else {
-            continue;
-        };
+    let pairs = pairs(accounts);
+    for (id, row) in pairs.iter().step_by((pairs.len() / MOST_LOOKS).max(SAMPLE)) {
         let found = record::id_in_arguments(place, row).await?;
-        if found != format!("{client}-{number}") {
-            faults.add(format!("call {client}-{number} is recorded with the arguments of {found}"));
+        if found != *id {
+            faults.add(format!("call {id} is recorded with the arguments of {found}"));
         }
     }
     Ok(())

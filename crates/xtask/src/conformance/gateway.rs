@@ -77,7 +77,9 @@ fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<Listening>
     }
     on_file("create", home, fs::create_dir_all(home))?;
     let config = home.join("config.json");
-    let text = format!(r#"{{"mcpServers":{{"fixture":{entry}}}}}"#);
+    // The suite has the server change its lists, and nobody is there to approve that.
+    let settings = r#"{"pins":"off"}"#;
+    let text = format!(r#"{{"mcpServers":{{"fixture":{entry}}},"settings":{settings}}}"#);
     on_file("write", &config, fs::write(&config, text))?;
     let mut command = Command::new(built(workspace, "switchboard")?);
     command

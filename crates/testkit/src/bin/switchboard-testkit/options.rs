@@ -8,7 +8,7 @@ use crate::faults::{FAULTS, Fault};
 use crate::oauth::MISBEHAVIOURS;
 
 const USAGE: &str = "\
-switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protected|journal|model|oauth> [--flag value]...
+switchboard-testkit <echo|asker|flaky|given|hostile|weather|github|conformance|protected|journal|model|oauth> [--flag value]...
   --era legacy|modern|dual      which protocol eras are spoken (dual)
   --revision DATE               legacy revision answered to `initialize` (what was asked, if known)
   --transport stdio|http|sse    sse is the HTTP+SSE transport of 2024-11-05 (stdio)
@@ -20,6 +20,7 @@ switchboard-testkit <echo|asker|flaky|hostile|weather|github|conformance|protect
   --trace FILE                  the start and every message that arrives, one JSON object per line
   --no-get-stream               405 for GET
   --sse-answers                 answers over HTTP are event streams
+  --overlay FILE                lays over each list what the file says at that moment
   --tasks                       adds tools that run as tasks, and one that needs a visit first
   --task-poll-ms N              how often clients shall ask about a task (250)
   --until-stdin-closes          an HTTP server ends with its parent
@@ -52,6 +53,8 @@ oauth:
   --misbehave NAME --value V    in values, {origin}, {sink} and {sink-port} belong to this process
   --status N                    of redirects (307)
   --port N --until-stdin-closes
+given:
+  --offers FILE                 lists, instructions, `results` and `notices` of calls, as JSON
 hostile:
   --only PART,PART              a part of it (all parts)
 flaky:
@@ -84,7 +87,9 @@ const VALUES: &[&str] = &[
     "start-delay-ms",
     "journal",
     "trace",
+    "overlay",
     "only",
+    "offers",
     "fault",
     "on",
     "after",
@@ -124,6 +129,8 @@ pub(crate) enum Kind {
     Echo,
     Asker,
     Hostile,
+    /// What a file says.
+    Given,
     Weather,
     Github,
     /// What the official suite expects of a server.
@@ -173,11 +180,13 @@ pub(crate) struct Options {
     pub(crate) start_delay: Duration,
     pub(crate) journal: Option<PathBuf>,
     pub(crate) trace: Option<PathBuf>,
+    pub(crate) overlay: Option<PathBuf>,
     pub(crate) get_stream: bool,
     pub(crate) sse_answers: bool,
     pub(crate) life: Life,
     pub(crate) store: Option<PathBuf>,
     pub(crate) only: Vec<String>,
+    pub(crate) offers: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
     pub(crate) tasks: bool,
     pub(crate) task_poll_ms: u64,
@@ -191,6 +200,7 @@ impl Options {
             "echo" => (Kind::Echo, None),
             "asker" => (Kind::Asker, None),
             "hostile" => (Kind::Hostile, None),
+            "given" => (Kind::Given, None),
             "weather" => (Kind::Weather, None),
             "github" => (Kind::Github, None),
             "conformance" => (Kind::Conformance, None),
@@ -227,10 +237,12 @@ impl Options {
             start_delay: Duration::from_millis(flags.number("start-delay-ms", 0)),
             journal: flags.text("journal").map(PathBuf::from),
             trace: flags.text("trace").map(PathBuf::from),
+            overlay: flags.text("overlay").map(PathBuf::from),
             get_stream: !flags.has("no-get-stream"),
             sse_answers: flags.has("sse-answers"),
             life: Life::of(&flags),
             store: flags.text("store").map(PathBuf::from),
+            offers: flags.text("offers").map(PathBuf::from),
             only: flags
                 .text("only")
                 .map(|parts| parts.split(',').map(str::to_owned).collect())

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::speech::{self, Speech};
-use super::{Exchange, examples, hostile, listen, offers, pages, run, tasks, tools, visit};
+use super::{
+    Exchange, examples, given, hostile, listen, offers, overlay, pages, run, tasks, tools, visit,
+};
 use crate::message::{Answer, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND};
 use crate::options::Kind;
 use crate::server::conformance;
@@ -12,13 +14,19 @@ use crate::server::conformance;
 pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Answer {
     // A modern client that says `initialize` asks for a method that its era does not have.
     if incoming.method == "initialize" && incoming.version().is_none() {
-        return conformance::introduced(&exchange.server, speech::initialize(exchange, incoming));
+        let greeting = speech::initialize(exchange, incoming);
+        if exchange.server.options.kind == Kind::Given {
+            return given::introduced(&exchange.server.options, greeting);
+        }
+        let greeting = overlay::apply(&exchange.server, &incoming.method, greeting);
+        return conformance::introduced(&exchange.server, greeting);
     }
     let spoken = match speech::speech(exchange, incoming) {
         Ok(spoken) => spoken,
         Err(refusal) => return refusal,
     };
-    match result(exchange, incoming, &spoken).await {
+    let answer = result(exchange, incoming, &spoken).await;
+    match overlay::apply(&exchange.server, &incoming.method, answer) {
         Answer::Result(result) => {
             let kind = exchange.server.options.kind;
             Answer::Result(speech::stamp(&spoken, kind, &incoming.method, result))
@@ -34,9 +42,21 @@ async fn result(exchange: &Exchange, incoming: &Incoming, spoken: &Speech) -> An
     {
         return answer;
     }
+    if server.options.kind == Kind::Given
+        && let Some(answer) = given::answer(exchange, incoming).await
+    {
+        return answer;
+    }
     let legacy = matches!(spoken, Speech::Legacy(_));
     match incoming.method.as_str() {
-        "server/discover" if !legacy => Answer::Result(speech::discover(&server.options)),
+        "server/discover" if !legacy => {
+            let answer = Answer::Result(speech::discover(&server.options));
+            if server.options.kind == Kind::Given {
+                given::introduced(&server.options, answer)
+            } else {
+                answer
+            }
+        }
         "subscriptions/listen" if !legacy => listen::listen(exchange, incoming).await,
         "ping" | "logging/setLevel" if legacy => Answer::Result(json!({})),
         "tools/list" if server.options.kind == Kind::Hostile => hostile::list(server, incoming),

@@ -13,7 +13,12 @@ const USUAL_DAYS: u64 = 3;
 /// The name of a server that has only tools of its own, and the tools; nothing for the others.
 pub(crate) fn offer(kind: Kind) -> Option<(&'static str, Vec<Value>)> {
     match kind {
-        Kind::Echo | Kind::Asker | Kind::Hostile | Kind::Conformance | Kind::Journal => None,
+        Kind::Echo
+        | Kind::Asker
+        | Kind::Hostile
+        | Kind::Given
+        | Kind::Conformance
+        | Kind::Journal => None,
         Kind::Weather => Some(("weather", vec![get_forecast()])),
         Kind::Github => Some(("github", vec![create_issue()])),
         Kind::Protected => Some(("protected", protected::tools())),

@@ -1,0 +1,107 @@
+//! `policy`: a decision among a thousand rules.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use switchboard_host::config::{Level, Policies, policy_from_text};
+use switchboard_host::policy::{Facts, Policy, SessionFacts, risk_of};
+use switchboard_host::{Caller, Target, TargetKind};
+
+use crate::child;
+use crate::failure::Result;
+use crate::report::{Section, Table, Target as Wanted, number};
+use crate::statistics::median;
+
+const RULES: usize = 1_000;
+const DECISIONS: u32 = 2_000;
+const REPEATS: usize = 9;
+
+#[derive(Deserialize, Serialize)]
+struct Found {
+    plain_us: f64,
+    condition_us: f64,
+    risk_us: f64,
+    load_ms: f64,
+}
+
+/// Makes rules up, decides with them, and prints how long that took.
+pub(crate) fn measure() -> Result<()> {
+    let file: Arc<Path> = Path::new("policy.json").into();
+    let text = json!({ "rules": rules() }).to_string();
+    let begun = Instant::now();
+    let policy = policy_from_text(Level::Enterprise, &file, &text)?;
+    let policy = Policy::of(&Policies { files: vec![policy], broken: None });
+    let load_ms = begun.elapsed().as_secs_f64() * 1e3;
+    let (caller, session) = (Caller::person(), SessionFacts::default());
+    let arguments = r#"{"path":"/data/a.txt","amount":12,"text":"some words"}"#;
+    let decide = |name: &str| {
+        let target = Target::new(TargetKind::Tool, "server9", name);
+        let facts = Facts::without_definition(&target, arguments, None, &caller, &session);
+        timed(|| policy.ruling(&facts).is_some())
+    };
+    let target = Target::new(TargetKind::Tool, "server9", "tool");
+    let facts = Facts::without_definition(&target, arguments, None, &caller, &session);
+    let found = Found {
+        plain_us: median((0..REPEATS).map(|_| decide("other"))),
+        condition_us: median((0..REPEATS).map(|_| decide("when9"))),
+        risk_us: median((0..REPEATS).map(|_| timed(|| risk_of(&facts).score > 0))),
+        load_ms,
+    };
+    println!("{}", serde_json::to_string(&found)?);
+    Ok(())
+}
+
+/// Exact names, names with a star behind, before and inside, and conditions on single names.
+fn rules() -> Vec<Value> {
+    let rule = |number: usize| match number % 5 {
+        0 => json!({"effect": "deny", "target": format!("server{}/delete{number}", number % 50)}),
+        1 => json!({"effect": "ask", "target": format!("server{}/write_{number}*", number % 50)}),
+        2 => json!({"effect": "allow", "target": format!("other{number}/*")}),
+        3 => json!({"effect": "deny", "target": format!("*/danger{number}")}),
+        _ => json!({
+            "effect": "ask",
+            "target": format!("server{}/when{number}", number % 50),
+            "when": "path_in(args.path, '/etc') || args.amount > 500",
+        }),
+    };
+    (0..RULES).map(rule).collect()
+}
+
+/// The microseconds of one decision, over many of them.
+fn timed(mut decide: impl FnMut() -> bool) -> f64 {
+    let begun = Instant::now();
+    for _ in 0..DECISIONS {
+        std::hint::black_box(decide());
+    }
+    begun.elapsed().as_secs_f64() * 1e6 / f64::from(DECISIONS)
+}
+
+/// Measures in processes of their own, and reports.
+pub(crate) async fn section(passes: usize) -> Result<Section> {
+    let mut found: Vec<Found> = Vec::new();
+    for _ in 0..passes {
+        found.push(child::measured("policy").await?);
+    }
+    let middle = |of: fn(&Found) -> f64| median(found.iter().map(of));
+    let plain = middle(|found| found.plain_us);
+    let row = vec![
+        number(plain),
+        number(middle(|found| found.condition_us)),
+        number(middle(|found| found.risk_us)),
+        number(middle(|found| found.load_ms)),
+    ];
+    let head = vec!["decision µs", "with a condition µs", "risk µs", "load ms"];
+    Ok(Section {
+        title: "policy".to_owned(),
+        note: format!(
+            "{RULES} rules; a tool that 200 of them could cover by their stars, and one with a \
+             condition of its own. Median of {passes}."
+        ),
+        table: Table { head, rows: vec![row] },
+        targets: vec![Wanted::at_most("a decision among 1,000 rules", 20.0, plain, " µs")],
+        measured: json!(found),
+    })
+}

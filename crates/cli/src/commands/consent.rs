@@ -1,0 +1,89 @@
+//! Shows what a server would run and what is dangerous about it, and asks for a person's yes.
+
+use std::io::IsTerminal as _;
+
+use switchboard_host::config::{Finding, ServerConfig, Transport};
+use switchboard_host::format::escape_line;
+use switchboard_host::redact;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::ask;
+use crate::ui::form::is_yes;
+
+/// Whether the person has said yes beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    Given,
+    Wanted,
+}
+
+impl From<bool> for Consent {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Given } else { Self::Wanted }
+    }
+}
+
+/// Tells what was found about a server.
+pub(crate) fn tell(context: &Context, findings: &[Finding]) {
+    for finding in findings {
+        context.printer.say(&format!("  {}", line(finding)));
+    }
+}
+
+/// A finding in a line.
+pub(crate) fn line(finding: &Finding) -> String {
+    let kind = if finding.is_danger() { "danger" } else { "note" };
+    format!("{kind}: {} ({})", escape_line(&finding.message), escape_line(&finding.word))
+}
+
+/// Goes on only if nothing is dangerous or a person agrees to what is.
+pub(crate) async fn agree(
+    name: &str,
+    findings: &[Finding],
+    consent: Consent,
+) -> Result<(), CliError> {
+    if consent == Consent::Given || !findings.iter().any(Finding::is_danger) {
+        return Ok(());
+    }
+    let refused = |message: &str| {
+        let message = format!("`{name}` is dangerous, and {message}");
+        CliError::new(exit_code::NOT_ALLOWED, message)
+    };
+    if !std::io::stdin().is_terminal() {
+        return Err(refused("nobody is here to agree to it")
+            .with_hint("look at what it runs, then say `--yes`"));
+    }
+    let question = format!("Run `{}` all the same? [y/N] ", escape_line(name));
+    match ask::line(&question).await {
+        Some(said) if is_yes(said.trim()) => Ok(()),
+        _ => Err(refused("you did not agree to it")),
+    }
+}
+
+/// How a server is reached, in one line and without secrets; words that could be taken for several
+/// are quoted.
+pub(crate) fn how(config: Option<&ServerConfig>) -> String {
+    match config.map(|config| &config.transport) {
+        None => String::new(),
+        Some(Transport::Builtin) => "built in".to_owned(),
+        Some(Transport::Stdio { command, args, .. }) => {
+            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
+            redact::text(&words.collect::<Vec<_>>().join(" ")).into_owned()
+        }
+        Some(Transport::Http { urls, .. }) => {
+            let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
+            redact::text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"'\"\\".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

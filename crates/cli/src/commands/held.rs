@@ -1,0 +1,73 @@
+//! What the scanner found in definitions, and which of them it holds.
+
+use switchboard_host::catalog::Flagged;
+use switchboard_host::catalog::scan::{Finding, Severity};
+use switchboard_host::format::escape_line;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::table::table;
+
+/// Prints everything in which something was found that a person should look at.
+pub(crate) fn print(context: &Context, flagged: &[Flagged]) -> Result<(), CliError> {
+    let shown = flagged.iter().filter(|one| one.severity >= Severity::Ask);
+    if context.printer.json {
+        return context.printer.json(&shown.collect::<Vec<_>>());
+    }
+    let rows: Vec<[String; 6]> = shown.map(row).collect();
+    if rows.is_empty() {
+        context.printer.say("nothing is held");
+    }
+    let heading = ["server", "what", "name", "state", "found", "where"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+/// Whether a person who looks at everything wants to know of it.
+pub(crate) fn is_worth_telling(flagged: &Flagged) -> bool {
+    let shared = flagged.findings.iter().any(|finding| finding.rule == "same_name");
+    shared || flagged.severity >= Severity::Ask
+}
+
+/// The same of one definition, over several lines.
+pub(crate) fn described(flagged: &Flagged) -> String {
+    let mut text =
+        format!("{}: {} {}\n", state(flagged), flagged.kind.as_str(), escape_line(&flagged.name));
+    for finding in &flagged.findings {
+        text.push_str(&format!("  {}\n", line(finding)));
+    }
+    text
+}
+
+fn row(flagged: &Flagged) -> [String; 6] {
+    let first = flagged.findings.first();
+    let rules: Vec<&str> = flagged.findings.iter().map(|finding| finding.rule).collect();
+    [
+        flagged.server.to_string(),
+        flagged.kind.as_str().to_owned(),
+        flagged.name.clone(),
+        state(flagged).to_owned(),
+        rules.join(", "),
+        first.map(|finding| format!("{}: {}", finding.place, finding.excerpt)).unwrap_or_default(),
+    ]
+}
+
+const fn state(flagged: &Flagged) -> &'static str {
+    match flagged.severity {
+        Severity::Block => "held",
+        Severity::Ask => "asked about",
+        Severity::Inform => "noted",
+    }
+}
+
+fn line(finding: &Finding) -> String {
+    let decoded = finding.decoded.as_deref();
+    let says = decoded.map(|text| format!(", which says `{}`", escape_line(text)));
+    format!(
+        "{} ({}) at {}: {}{}",
+        finding.rule,
+        finding.severity.as_str(),
+        if finding.place.is_empty() { "the text".into() } else { escape_line(&finding.place) },
+        escape_line(&finding.excerpt),
+        says.unwrap_or_default(),
+    )
+}

@@ -1,0 +1,237 @@
+//! Shows what is pinned of servers and what is held, approves it and takes that back.
+
+use serde_json::{Value, json};
+use switchboard_host::ServerId;
+use switchboard_host::catalog::{Held, waiting};
+use switchboard_host::config::{Config, PinKind, Pins, ServerConfig, Transport};
+use switchboard_host::format::{escape, escape_line};
+
+use crate::args::OfServer;
+use crate::args_pins::{PinsCommand, Which};
+use crate::commands::tools;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+/// As much of a fingerprint is shown in a table.
+const SHOWN: usize = 12;
+
+/// What was named: a server, and one of its definitions or all.
+struct Named {
+    server: ServerId,
+    name: Option<String>,
+}
+
+/// The pins of one server.
+struct Known<'a> {
+    server: &'a ServerConfig,
+    identity: String,
+    pins: Pins,
+}
+
+/// Does what is wanted with pins.
+pub(crate) async fn pins(context: &Context, command: PinsCommand) -> Result<u8, CliError> {
+    let config = context.config()?;
+    match command {
+        PinsCommand::List(which) => list(context, &config, &which)?,
+        PinsCommand::Diff(which) => diff(context, &config, &which).await?,
+        PinsCommand::Approve { which } => approve(context, &config, &which).await?,
+        PinsCommand::Revoke { which } => revoke(context, &config, &which)?,
+    }
+    Ok(exit_code::OK)
+}
+
+fn list(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+    let mut rows: Vec<(Value, [String; 5])> = Vec::new();
+    for known in known(context, config, named.as_ref())? {
+        let id = known.server.id.as_str();
+        let fits = |name: &str| named.as_ref().is_none_or(|named| named.fits(name));
+        let held = waiting(&known.pins).into_iter().filter(|held| fits(&held.name));
+        rows.extend(
+            held.map(|held| row(id, &held.name, (held.kind, &held.why.to_string(), &held.digest))),
+        );
+        let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
+            items.iter().map(move |(name, item)| (*kind, name, &item.digest))
+        });
+        let approved = approved.filter(|(_, name, _)| !which.held && fits(name));
+        rows.extend(approved.map(|(kind, name, digest)| row(id, name, (kind, "approved", digest))));
+    }
+    if context.printer.json {
+        let all: Vec<&Value> = rows.iter().map(|(value, _)| value).collect();
+        return context.printer.json(&all);
+    }
+    let rows: Vec<[String; 5]> = rows.into_iter().map(|(_, row)| row).collect();
+    let heading = ["server", "kind", "name", "state", "fingerprint"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+fn row(server: &str, name: &str, what: (PinKind, &str, &str)) -> (Value, [String; 5]) {
+    let (kind, state, digest) = what;
+    let value = json!({
+        "server": server, "kind": kind, "name": name, "state": state, "digest": digest,
+    });
+    let short: String = digest.chars().take(SHOWN).collect();
+    (value, [server, kind.as_str(), name, state, &short].map(str::to_owned))
+}
+
+async fn diff(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+    let mut all = Vec::new();
+    if let Some(named) = &named {
+        look_at_unseen(context, config, &named.server).await?;
+    }
+    let mut text = String::new();
+    for known in known(context, config, named.as_ref())? {
+        for held in waiting(&known.pins) {
+            if named.as_ref().is_some_and(|named| !named.fits(&held.name)) {
+                continue;
+            }
+            all.push(as_json(&known, &held));
+            text.push_str(&shown(&known, &held));
+        }
+    }
+    if context.printer.json {
+        return context.printer.json(&all);
+    }
+    if all.is_empty() {
+        context.printer.say("nothing is held");
+        return Ok(());
+    }
+    context.printer.data(text.trim_end())
+}
+
+async fn approve(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    look_at_unseen(context, config, &named.server).await?;
+    for known in known(context, config, Some(&named))? {
+        let wanted: Vec<Held> =
+            waiting(&known.pins).into_iter().filter(|held| named.fits(&held.name)).collect();
+        if wanted.is_empty() && named.name.is_some() {
+            return Err(CliError::usage(format!("nothing that is called `{which}` is held"))
+                .with_hint("`switchboard pins list --held` lists what is"));
+        }
+        for held in &wanted {
+            context.printer.say(shown(&known, held).trim_end());
+        }
+        // Exactly what was shown: what another process holds since then stays held.
+        Pins::change(&context.places.state, &known.identity, |pins| {
+            let unchanged = waiting(pins);
+            let is_wanted = |kind: PinKind, name: &str| {
+                let same = |held: &&Held| held.kind == kind && held.name == name;
+                let now = unchanged.iter().find(same).map(|held| &held.digest);
+                now.is_some() && wanted.iter().find(same).map(|held| &held.digest) == now
+            };
+            pins.approve(is_wanted);
+        })?;
+        let all: Vec<Value> = wanted.iter().map(|held| as_json(&known, held)).collect();
+        if context.printer.json {
+            context.printer.json(&json!({"server": known.server.id.as_str(), "approved": all}))?;
+        } else {
+            let (count, name) = (wanted.len(), escape_line(which));
+            context.printer.say(&format!("approved {count} of `{name}`"));
+        }
+    }
+    Ok(())
+}
+
+fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    for known in known(context, config, Some(&named))? {
+        let mut count = 0;
+        Pins::change(&context.places.state, &known.identity, |pins| {
+            pins.server = known.server.id.to_string();
+            pins.revoked |= named.name.is_none();
+            count = pins.revoke(|_, name| named.fits(name));
+        })?;
+        if count == 0 && named.name.is_some() {
+            return Err(CliError::usage(format!("nothing that is called `{which}` is approved"))
+                .with_hint("`switchboard pins list` lists what is"));
+        }
+        context.printer.say(&format!("revoked {count} of `{}`", escape_line(which)));
+    }
+    Ok(())
+}
+
+/// A server that was never seen is started once, to see what it offers.
+async fn look_at_unseen(
+    context: &Context,
+    config: &Config,
+    server: &ServerId,
+) -> Result<(), CliError> {
+    let Some(found) = config.servers.get(server) else { return Ok(()) };
+    let pins = Pins::load(&context.places.state, &found.identity())?;
+    if pins.approved.is_empty() && pins.held.is_empty() {
+        let host = tools::start(context, &OfServer { server: Some(server.to_string()) }).await?;
+        host.stop().await;
+    }
+    Ok(())
+}
+
+impl Named {
+    fn fits(&self, name: &str) -> bool {
+        match &self.name {
+            None => true,
+            Some(wanted) => wanted == name || (name.is_empty() && wanted == "instructions"),
+        }
+    }
+}
+
+/// A server, or a server and a name; a server's name may hold a slash itself.
+fn named(context: &Context, config: &Config, which: &str) -> Result<Named, CliError> {
+    let part = |id: &ServerId| {
+        let rest = which.strip_prefix(id.as_str())?;
+        let name = match rest {
+            "" => None,
+            rest => Some(rest.strip_prefix('/')?.to_owned()),
+        };
+        Some(Named { server: id.clone(), name })
+    };
+    let longest = config.servers.keys().filter_map(part).max_by_key(|it| it.server.as_str().len());
+    match longest {
+        Some(named) => Ok(named),
+        None => {
+            let server = which.split_once('/').map_or(which, |(server, _)| server);
+            context.known(config, server).map(|server| Named { server, name: None })
+        }
+    }
+}
+
+/// What is known of the configured servers, or of the one that was named.
+fn known<'a>(
+    context: &Context,
+    config: &'a Config,
+    named: Option<&Named>,
+) -> Result<Vec<Known<'a>>, CliError> {
+    let wanted = |server: &&ServerConfig| {
+        server.transport != Transport::Builtin
+            && named.is_none_or(|named| named.server == server.id)
+    };
+    let known = |server: &'a ServerConfig| {
+        let identity = server.identity();
+        let pins = Pins::load(&context.places.state, &identity)?;
+        Ok(Known { server, identity, pins })
+    };
+    config.servers.values().filter(wanted).map(known).collect()
+}
+
+fn shown(known: &Known<'_>, held: &Held) -> String {
+    let name = if held.name.is_empty() { "instructions" } else { &held.name };
+    let about = format!("{} {}/{name}: {}", held.kind.as_str(), known.server.id, held.why);
+    let lines = held.diff();
+    let lines: Vec<String> = lines.lines().map(|line| format!("  {}", escape_line(line))).collect();
+    format!("{}\n{}\n", escape_line(&about), lines.join("\n"))
+}
+
+fn as_json(known: &Known<'_>, held: &Held) -> Value {
+    json!({
+        "server": known.server.id.as_str(),
+        "how": known.server.how(),
+        "kind": held.kind,
+        "name": held.name,
+        "state": held.why.to_string(),
+        "digest": held.digest,
+        "diff": escape(&held.diff()),
+    })
+}

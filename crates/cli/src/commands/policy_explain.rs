@@ -1,0 +1,147 @@
+//! Says what would be decided about a call, and why; nothing is called.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use switchboard_host::catalog::ResolvedCall;
+use switchboard_host::config::Config;
+use switchboard_host::format::escape_line;
+use switchboard_host::policy::{
+    Facts, Policy, Risk, Rules, Ruling, SessionFacts, Verdict, risk_of,
+};
+use switchboard_host::{Caller, Face, Origin, ProposedCall, ServerId, Target, TargetKind};
+
+use crate::args_policy::{CallerChoice, Explain, KindChoice};
+use crate::arguments::from_json;
+use crate::commands::policy::usable;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Explains one decision.
+pub(crate) async fn explain(context: &Context, wanted: Explain) -> Result<u8, CliError> {
+    let config = usable(context)?;
+    let target = target(&config, &wanted)?;
+    let arguments = from_json(&wanted.args)?;
+    let id = context.known(&config, &target.server)?;
+    let host = context.start(Some(vec![id.clone()]))?;
+    context.ready(&host, Some(&[id])).await?;
+    let resolved = host.lease().resolve(ProposedCall { target, arguments });
+    host.stop().await;
+    let call = resolved.map_err(|error| {
+        let code =
+            if error.word() == "not_allowed" { exit_code::NOT_ALLOWED } else { exit_code::USAGE };
+        let refused = CliError::new(code, error.to_string());
+        match error.hint() {
+            Some(hint) => refused.with_hint(hint),
+            None => refused,
+        }
+    })?;
+    let mut session = SessionFacts::default();
+    for server in &wanted.after {
+        session.read_untrusted(server);
+    }
+    let explained = Explained::of(&config, &call, &caller(wanted.caller), &session);
+    if context.printer.json {
+        context.printer.json(&explained.as_json(&call))?;
+    } else {
+        context.printer.data(&explained.text(&call))?;
+    }
+    Ok(exit_code::OK)
+}
+
+struct Explained {
+    verdict: Verdict,
+    rulings: Vec<Ruling>,
+    risk: Risk,
+}
+
+impl Explained {
+    fn of(config: &Config, call: &ResolvedCall, caller: &Caller, session: &SessionFacts) -> Self {
+        let policy = Policy::of(&config.policies);
+        let facts = Facts::of(call, caller, session);
+        let rules = Rules { policy: Some(&policy), ..Rules::of(&config.settings, &[]) };
+        Self {
+            verdict: rules.verdict(&facts, call.server().config.as_deref()),
+            rulings: policy.rulings(&facts),
+            risk: risk_of(&facts),
+        }
+    }
+
+    fn as_json(&self, call: &ResolvedCall) -> Value {
+        let (effect, by) = self.verdict.told();
+        let levels: Vec<Value> = self
+            .rulings
+            .iter()
+            .map(|ruling| {
+                json!({
+                    "level": ruling.by.level.as_str(),
+                    "effect": ruling.effect.as_str(),
+                    "rule": ruling.by.rule,
+                    "why": ruling.by.why,
+                    "file": ruling.by.file.display().to_string(),
+                    "line": ruling.by.line,
+                })
+            })
+            .collect();
+        json!({
+            "target": call.target().to_string(),
+            "verdict": effect.as_str(),
+            "by": by,
+            "is_readonly": matches!(self.verdict, Verdict::ReadOnly(_)),
+            "levels": levels,
+            "risk": self.risk,
+        })
+    }
+
+    fn text(&self, call: &ResolvedCall) -> String {
+        let (effect, by) = self.verdict.told();
+        let line = |text: &str| escape_line(text).into_owned();
+        let mut text = String::new();
+        // Writing to a `String` cannot fail.
+        _ = writeln!(text, "{}: {}", line(&call.target().to_string()), effect.as_str());
+        _ = writeln!(text, "  by    {}", line(by));
+        for ruling in &self.rulings {
+            let said = ruling.effect.as_str();
+            _ = writeln!(text, "  {said:<5} {}", line(&ruling.by.to_string()));
+        }
+        _ = writeln!(text, "  risk  {} of 100", self.risk.score);
+        for reason in &self.risk.reasons {
+            _ = writeln!(text, "        {}", line(reason));
+        }
+        text
+    }
+}
+
+/// The target of a text; the servers that are there decide where a server's name ends.
+fn target(config: &Config, wanted: &Explain) -> Result<Target, CliError> {
+    let text = &wanted.target;
+    let known = config.servers.keys().map(ServerId::as_str);
+    let server = known
+        .filter(|id| text.strip_prefix(*id).is_some_and(|rest| rest.starts_with('/')))
+        .max_by_key(|id| id.len());
+    let split = match server {
+        Some(server) => {
+            text.strip_prefix(server).map(|rest| (server, rest.trim_start_matches('/')))
+        }
+        None => text.split_once('/'),
+    };
+    let (server, name) = split.ok_or_else(|| {
+        CliError::usage(format!("`{text}` names no target")).with_hint("write it as server/tool")
+    })?;
+    let kind = match wanted.kind {
+        KindChoice::Tool => TargetKind::Tool,
+        KindChoice::Resource => TargetKind::Resource,
+        KindChoice::Prompt => TargetKind::Prompt,
+    };
+    Ok(Target::new(kind, server, name))
+}
+
+fn caller(choice: CallerChoice) -> Caller {
+    let (face, origin, name) = match choice {
+        CallerChoice::Person => return Caller::person(),
+        CallerChoice::Model => (Face::Chat, Origin::Model, "model"),
+        CallerChoice::Client => (Face::Gateway, Origin::Client, "client"),
+    };
+    Caller { face, origin, name: name.to_owned(), reference: None }
+}

@@ -1,0 +1,78 @@
+//! Keeps, lists and forgets secrets that entries refer to.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use switchboard_host::config::Config;
+use switchboard_host::format::escape_line;
+use switchboard_host::login::{Secret, SecretName, Secrets, scope_of};
+
+use crate::args_secrets::{OfSecret, SecretsCommand};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+/// The longest secret, in bytes.
+const LONGEST: u64 = 64 * 1_024;
+
+/// Does what was asked.
+pub(crate) async fn secrets(context: &Context, command: SecretsCommand) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let secrets = Secrets::new(&context.places.state, &context.environment, &config.settings);
+    match command {
+        SecretsCommand::List => {
+            let names = secrets.names().await?;
+            if context.printer.json {
+                context.printer.json(&names)?;
+            } else {
+                let rows: Vec<[String; 2]> =
+                    names.iter().map(|one| [one.name.clone(), one.server.clone()]).collect();
+                let text = table(context.printer.reader(), ["secret", "server"], &rows);
+                context.printer.data(&text)?;
+            }
+        }
+        SecretsCommand::Set(of) => {
+            let which = which(context, &config, &of)?;
+            let value = read().await?;
+            secrets.set(&which, value).await?;
+            let (name, server) = (escape_line(&of.name), escape_line(&of.server));
+            context.printer.say(&format!("kept `{name}` for `{server}`"));
+        }
+        SecretsCommand::Remove(of) => {
+            let which = which(context, &config, &of)?;
+            let word = if secrets.remove(&which).await? { "forgotten" } else { "not there" };
+            context.printer.say(&format!("`{}` is {word}", escape_line(&of.name)));
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+fn which(context: &Context, config: &Config, of: &OfSecret) -> Result<SecretName, CliError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if of.name.is_empty() || !of.name.chars().all(plain) {
+        return Err(CliError::usage("a secret's name has letters, digits and `_`"));
+    }
+    let id = context.known(config, &of.server)?;
+    let server = config.servers.get(&id).map_or_else(|| of.server.clone(), scope_of);
+    Ok(SecretName { server, name: of.name.clone() })
+}
+
+/// The secret from standard input; a person types it unseen.
+async fn read() -> Result<Secret, CliError> {
+    let text = if std::io::stdin().is_terminal() {
+        let asked = tokio::task::spawn_blocking(|| {
+            console::Term::stderr().write_str("Secret: ")?;
+            console::Term::stderr().read_secure_line()
+        });
+        asked.await.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))??
+    } else {
+        let mut text = String::new();
+        std::io::stdin().take(LONGEST + 1).read_to_string(&mut text)?;
+        text
+    };
+    let value = text.trim_end_matches(['\r', '\n']);
+    if value.is_empty() || value.contains('\0') || value.len() as u64 > LONGEST {
+        return Err(CliError::usage("a secret has 1 to 65536 characters and no NUL"));
+    }
+    Ok(Secret::new(value))
+}

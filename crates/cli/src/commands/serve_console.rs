@@ -1,0 +1,65 @@
+//! The web console beside the MCP endpoint: whether there is one, and its link for the terminal.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use switchboard_console::{Address, Console, Options};
+use switchboard_host::Host;
+
+use crate::context::Context;
+use crate::error::CliError;
+
+/// What is wanted of the console.
+pub(crate) struct Wish {
+    pub(crate) left_out: bool,
+    /// A proxy with TLS through which it is reached.
+    pub(crate) url: Option<String>,
+}
+
+/// The console, where it is wanted and only this machine or a proxy with TLS can reach it.
+pub(crate) fn console(
+    context: &Context,
+    wish: &Wish,
+    host: &Host,
+    address: SocketAddr,
+) -> Result<Option<Arc<Console>>, CliError> {
+    let address = match &wish.url {
+        _ if wish.left_out => return Ok(None),
+        Some(url) => Address::Https(checked(url)?),
+        None if address.ip().is_loopback() => Address::Loopback(address),
+        None => {
+            let hint =
+                "`--console-url https://…` names a proxy with TLS through which it is reached";
+            context.printer.warn("other machines reach this address: no console here", Some(hint));
+            return Ok(None);
+        }
+    };
+    let talk = context.printer.clone();
+    let options = Options {
+        address,
+        state: context.places.state.clone(),
+        stop: context.interrupts.token().clone(),
+        announce: Box::new(move |link| talk.say(&line(link))),
+    };
+    Ok(Some(Console::new(host.clone(), options)))
+}
+
+/// Shows the link to whoever sees the terminal.
+pub(crate) fn show(context: &Context, link: &str) {
+    context.printer.say(&line(link));
+}
+
+fn line(link: &str) -> String {
+    format!("console: {link}")
+}
+
+/// A place and nothing else: what comes after it would be lost.
+fn checked(url: &str) -> Result<String, CliError> {
+    let place = url.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
+    if place.is_empty() || !place.chars().all(is_plain) {
+        return Err(CliError::usage(format!("`{url}` is not the address of a place with TLS"))
+            .with_hint("write it as https://tools.example"));
+    }
+    Ok(format!("https://{place}"))
+}

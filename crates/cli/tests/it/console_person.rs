@@ -1,0 +1,103 @@
+//! Somebody at the web console, as a browser would speak for them.
+
+use serde_json::{Value, json};
+
+use crate::serve_client::{Events, Reply, Request, Serving, Site, tool_call};
+use crate::switchboard::Switchboard;
+
+/// A console with somebody who has signed in.
+pub(crate) struct Person {
+    pub(crate) serving: Serving,
+    cookie: String,
+    pub(crate) token: String,
+}
+
+impl Person {
+    /// Starts `serve` with these arguments and signs in by its link.
+    pub(crate) fn at(switchboard: &Switchboard, arguments: &[&str]) -> Self {
+        let serving = Serving::start(switchboard, arguments);
+        let cookie = sign_in(&serving, &path_of(&serving.console_link()));
+        let page = serving.send(&Request::new("GET", "/").with("Cookie", &cookie));
+        assert_eq!(page.status, 200, "{page:?}");
+        let token = between(&page.body, r#"<meta name="token" content=""#, "\"").to_owned();
+        Self { serving, cookie, token }
+    }
+
+    /// A request of a page that is signed in.
+    pub(crate) fn request(&self, verb: &str, path: &str) -> Request {
+        Request::new(verb, path).with("Cookie", &self.cookie)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.serving.send(&self.request("GET", path))
+    }
+
+    /// What the API says.
+    pub(crate) fn ask(&self, path: &str) -> Value {
+        let reply = self.get(&format!("/api/v1/{path}"));
+        assert_eq!(reply.status, 200, "{path} {reply:?}");
+        reply.json()
+    }
+
+    /// What acts, as the page's script sends it.
+    pub(crate) fn action(&self, path: &str, body: &Value) -> Request {
+        self.request("POST", &format!("/api/v1/{path}"))
+            .with("Content-Type", "application/json")
+            .with("Origin", &format!("http://127.0.0.1:{}", self.serving.port))
+            .with("X-Switchboard-Token", &self.token)
+            .body(body)
+    }
+
+    pub(crate) fn act(&self, path: &str, body: &Value) -> Reply {
+        self.serving.send(&self.action(path, body))
+    }
+
+    pub(crate) fn call(&self, server: &str, tool: &str, arguments: &Value) -> Value {
+        let reply =
+            self.act(&format!("tools/{server}/{tool}/call"), &json!({"arguments": arguments}));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    }
+
+    /// What happens, from here on or after an event.
+    pub(crate) fn listen(&self, last: Option<&str>) -> Events {
+        let mut request =
+            self.request("GET", "/api/v1/events").with("X-Switchboard-Token", &self.token);
+        if let Some(last) = last {
+            request = request.with("Last-Event-ID", last);
+        }
+        self.serving.open(&request)
+    }
+}
+
+/// A call of a tool by a client that cannot ask its own person.
+pub(crate) fn client_call(tool: &str, arguments: &Value) -> Request {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+    });
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    tool_call(None, tool, arguments).body(&body)
+}
+
+/// Opens a link; gives the cookie as a browser sends it back.
+pub(crate) fn sign_in(site: &Site, path: &str) -> String {
+    let reply = site.send(&Request::new("GET", path));
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let cookie = reply.header("set-cookie").unwrap();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+/// The path and the query of a link.
+pub(crate) fn path_of(link: &str) -> String {
+    let (_, rest) = link.split_once("://").unwrap();
+    rest.split_once('/').map(|(_, path)| format!("/{path}")).unwrap()
+}
+
+pub(crate) fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no `{start}` in {text}"));
+    rest.split_once(end).unwrap().0
+}

@@ -1,0 +1,233 @@
+//! Entries that run program text, load other code or fetch whatever there is: nothing runs unasked.
+
+use serde_json::{Value, json};
+
+use crate::running::started;
+use crate::switchboard::{Switchboard, fixture};
+
+/// A script that says that it ran and then is a server.
+fn script(switchboard: &Switchboard, name: &str, more: &str) -> String {
+    let program = switchboard_testkit::binary();
+    let text = format!("#!/bin/sh\n{more}\nexec '{}' echo\n", program.display());
+    let path = switchboard.write(name, &text);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn server<'a>(servers: &'a Value, name: &str) -> &'a Value {
+    servers.as_array().unwrap().iter().find(|server| server["name"] == name).unwrap()
+}
+
+#[test]
+fn ex_01_words_for_a_shell_are_words_like_any_other() {
+    let switchboard = Switchboard::new();
+    let canary = switchboard.text_path("canary");
+    let seen = switchboard.text_path("seen");
+    let program = script(&switchboard, "server.sh", &format!("printf '%s\\n' \"$@\" > '{seen}'"));
+    let words = [
+        format!("; touch {canary}"),
+        format!("$(touch {canary})"),
+        format!("`touch {canary}`"),
+        format!("&& touch {canary}"),
+        format!("| touch {canary}"),
+        format!("> {canary}"),
+    ];
+    switchboard.configure(&json!({"it": {"command": program, "args": words}}));
+    switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
+    assert!(!switchboard.path("canary").exists());
+    let got = std::fs::read_to_string(seen).unwrap();
+    assert_eq!(got.lines().collect::<Vec<_>>(), words);
+}
+
+#[test]
+fn ex_02_program_text_in_an_entry_runs_only_after_a_person_agreed_to_exactly_that() {
+    let switchboard = Switchboard::new();
+    let canary = switchboard.text_path("canary");
+    let touch = format!("touch '{canary}'");
+    let entries = json!({
+        "npx": {"command": "npx", "args": ["-c", touch]},
+        "python": {"command": "python3", "args": ["-c", format!("open('{canary}', 'w')")]},
+        "node": {"command": "node", "args": ["-e", "require('fs').writeFileSync('canary', '')"]},
+        "bash": {"command": "bash", "args": ["-lc", touch]},
+        "env": {"command": "env", "args": ["sh"]},
+        "docker": {"command": "docker", "args": ["run", "-v", "/:/h", "alpine:3.20", "sh"]},
+    });
+    switchboard.configure(&entries);
+    let listed = switchboard.json(&["servers"]);
+    for name in entries.as_object().unwrap().keys() {
+        let server = server(&listed, name);
+        assert_eq!(server["status"], "needs approval", "{server}");
+        assert_eq!(server["findings"][0]["weight"], "danger", "{server}");
+        let call = switchboard.run(&["call", name, "echo", "text=a"]).expect(5);
+        assert!(call.stderr.contains("has not been approved"), "{call:?}");
+        let asked = switchboard.run(&["servers", "approve", name]).expect(5);
+        assert!(asked.stderr.contains("danger: ") && asked.stderr.contains("--yes"), "{asked:?}");
+    }
+    assert!(!switchboard.path("canary").exists(), "program text ran without approval");
+
+    switchboard.run(&["servers", "approve", "bash", "--yes"]).expect(0);
+    switchboard.run(&["call", "bash", "echo", "text=a"]);
+    assert!(switchboard.path("canary").exists(), "an approved entry does not run");
+
+    let other = json!({"bash": {"command": "bash", "args": ["-lc", format!("{touch}2")]}});
+    switchboard.configure(&other);
+    assert_eq!(switchboard.status("bash")[0], "needs approval");
+    assert!(!switchboard.path("canary2").exists());
+}
+
+#[test]
+fn ex_02_adding_a_dangerous_server_asks_first_and_keeps_the_answer() {
+    let switchboard = Switchboard::new();
+    let add = ["servers", "add", "it", "--", "sh", "-c", "true"];
+    let refused = switchboard.run(&add).expect(5);
+    assert!(refused.stderr.contains("`it` runs: sh -c true"), "{refused:?}");
+    assert!(refused.stderr.contains("danger: `sh` runs program text"), "{refused:?}");
+    assert_eq!(switchboard.config_text(), "");
+    switchboard.run(&[&["servers", "add", "--yes"], &add[2..]].concat()).expect(0);
+    let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
+    assert_eq!(config["mcpServers"]["it"]["dangerous"], json!(["eval"]));
+    let shown = switchboard.json(&["servers", "show", "it"]);
+    assert_eq!((&shown["approved"], &shown["findings"][0]["word"]), (&json!(true), &json!("eval")));
+}
+
+#[test]
+fn ex_02_a_projects_own_agreement_to_danger_counts_for_nothing() {
+    let switchboard = Switchboard::new();
+    let touch = format!("touch '{}'", switchboard.text_path("canary"));
+    let entry = json!({"command": "sh", "args": ["-c", touch], "dangerous": ["eval"]});
+    switchboard.write("switchboard.json", &json!({"mcpServers": {"it": entry}}).to_string());
+    switchboard.run(&["tools"]).expect(0);
+    switchboard.run(&["servers", "approve", "it"]).expect(5);
+    assert_eq!(switchboard.status("it")[0], "needs approval");
+    assert!(!switchboard.path("canary").exists());
+    switchboard.run(&["servers", "approve", "it", "--yes"]).expect(0);
+    switchboard.run(&["tools"]).expect(0);
+    assert!(switchboard.path("canary").exists());
+}
+
+#[test]
+fn ex_03_a_command_is_an_absolute_path_or_a_name_that_is_looked_up_outside_the_project() {
+    let mut switchboard = Switchboard::new();
+    script(&switchboard, "mine.sh", "");
+    let canary = switchboard.text_path("canary");
+    script(&switchboard, "planted", &format!("touch '{canary}'"));
+    let path = std::env::var("PATH").unwrap();
+    for lookup in [format!(":{path}"), format!(".:{path}"), format!("{path}:")] {
+        switchboard.set("PATH", &lookup);
+        switchboard.configure(&json!({
+            "relative": {"command": "./mine.sh"},
+            "empty": {"command": ""},
+            "blank": {"command": "  "},
+            "nul": {"command": "sh\u{0}"},
+            "line": {"command": "mine.sh\nsh"},
+            "planted": {"command": "planted"},
+        }));
+        let shown = switchboard.json(&["servers", "show", "relative"]);
+        let absolute = switchboard.path("./mine.sh");
+        assert_eq!(shown["entry"][0], format!("command  {}", absolute.display()));
+        switchboard.run(&["call", "relative", "echo", "text=a"]).expect(0);
+        for name in ["empty", "blank", "nul", "line"] {
+            assert_eq!(switchboard.status(name)[0], "failed", "{name}");
+        }
+        let doctor = switchboard.run(&["doctor", "planted"]).expect(4);
+        assert!(doctor.stdout.contains("was not found on PATH"), "{doctor:?}");
+        assert!(!switchboard.path("canary").exists());
+    }
+}
+
+#[test]
+fn ex_07_variables_that_load_code_are_agreed_to_by_name() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let names = ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONSTARTUP", "BASH_ENV", "GIT_SSH_COMMAND"];
+    for name in names {
+        let mut entry = fixture(&["echo", "--trace", &trace]);
+        entry["env"] = json!({name: ""});
+        switchboard.configure(&json!({"it": entry}));
+        let refused = switchboard.run(&["call", "it", "echo", "text=a"]).expect(5);
+        assert!(refused.stderr.contains("`switchboard servers approve it`"), "{refused:?}");
+        let shown = switchboard.run(&["servers", "show", "it"]).expect(0);
+        let word = format!("(env:{name})");
+        assert!(shown.stdout.contains("danger: ") && shown.stdout.contains(&word), "{shown:?}");
+
+        entry["dangerous"] = json!(["env:OTHER", "eval"]);
+        switchboard.configure(&json!({"it": entry}));
+        switchboard.run(&["call", "it", "echo", "text=a"]).expect(5);
+        assert_eq!(started(&switchboard.path("trace")).len(), 0, "{name}");
+
+        entry["dangerous"] = json!([format!("env:{name}")]);
+        switchboard.configure(&json!({"it": entry}));
+        switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
+        std::fs::remove_file(&trace).unwrap();
+    }
+}
+
+#[test]
+fn sc_01_a_package_without_a_version_is_noted_and_under_strict_refused() {
+    let switchboard = Switchboard::new();
+    let entries = json!({
+        "npx": {"command": "npx", "args": ["-y", "some-package"], "disabled": true},
+        "uvx": {"command": "uvx", "args": ["some-package@latest"], "disabled": true},
+        "docker": {"command": "docker", "args": ["run", "-i", "a/b:latest"], "disabled": true},
+        "fixed": {"command": "npx", "args": ["-y", "some-package@1.2.3"], "disabled": true},
+    });
+    switchboard.configure(&entries);
+    for name in ["npx", "uvx", "docker"] {
+        let shown = switchboard.json(&["servers", "show", name]);
+        assert_eq!(shown["findings"][0]["word"], "unpinned", "{shown}");
+        assert_eq!(switchboard.status(name)[0], "disabled");
+    }
+    let text = switchboard.run(&["doctor"]).expect(0).stdout;
+    assert_eq!(text.matches("note: runs whatever version").count(), 3, "{text}");
+
+    let strict = json!({"mcpServers": entries, "settings": {"strict": true}});
+    switchboard.write_config(&strict.to_string());
+    for name in ["npx", "uvx", "docker"] {
+        assert_eq!(switchboard.status(name)[0], "failed", "{name}");
+    }
+    assert_eq!(switchboard.status("fixed")[0], "disabled");
+    switchboard.write("switchboard.json", r#"{"settings": {"strict": false}}"#);
+    assert_eq!(switchboard.status("npx")[0], "failed", "a project switched strict off");
+}
+
+#[test]
+fn sc_03_a_package_that_the_records_know_to_be_bad_is_refused() {
+    let switchboard = Switchboard::new();
+    let record = json!({
+        "id": "MAL-2025-1",
+        "affected": [
+            {"package": {"ecosystem": "npm", "name": "postmark-mcp"}, "versions": ["1.0.16"]},
+            {"package": {"ecosystem": "npm", "name": "@evil/all"}},
+        ],
+    });
+    switchboard.write("records/MAL-2025-1.json", &record.to_string());
+    let npx = |package: &str| json!({"command": "npx", "args": ["-y", package], "disabled": true});
+    let config = json!({
+        "mcpServers": {
+            "exact": npx("postmark-mcp@1.0.16"),
+            "any": npx("postmark-mcp"),
+            "all": npx("@evil/all@3.0.0"),
+            "older": npx("postmark-mcp@1.0.12"),
+            "python": {"command": "uvx", "args": ["postmark-mcp==1.0.16"], "disabled": true},
+        },
+        "settings": {"badPackages": switchboard.path("records")},
+    });
+    switchboard.write_config(&config.to_string());
+    for (name, status) in
+        [("exact", "failed"), ("any", "failed"), ("all", "failed"), ("older", "disabled")]
+    {
+        assert_eq!(switchboard.status(name)[0], status, "{name}");
+    }
+    let doctor = switchboard.run(&["doctor"]).expect(4).stdout;
+    assert!(doctor.contains("the package `@evil/all` is known to be bad (MAL-2025-1)"), "{doctor}");
+    // There are no records of that kind: unknown is not the same as clean.
+    let shown = switchboard.json(&["servers", "show", "python"]);
+    assert_eq!(shown["findings"][0]["word"], "unknown", "{shown}");
+    // Records that cannot be read are no reason to go on without them.
+    switchboard.write("records/broken.json", "{");
+    assert_eq!(switchboard.status("older")[0], "failed");
+    switchboard.write("switchboard.json", r#"{"settings": {"badPackages": "/nowhere"}}"#);
+    std::fs::remove_file(switchboard.path("records/broken.json")).unwrap();
+    assert_eq!(switchboard.status("exact")[0], "failed", "a project moved the records");
+}

@@ -1,0 +1,128 @@
+//! A project's hooks are programs of others: they run as a person approved them, or not at all.
+
+use serde_json::json;
+
+use crate::hook_scripts::{before, echo, permitting};
+use crate::switchboard::Switchboard;
+
+/// What somebody does to approved hooks.
+type Change = (&'static str, fn(&Switchboard));
+
+/// A project with one hook that notes that it ran.
+fn project(file: &str) -> Switchboard {
+    let switchboard = echo();
+    script(&switchboard, "");
+    switchboard.hooks(file, &before(&[json!({"command": "sh hooks/check.sh"})]));
+    switchboard
+}
+
+fn script(switchboard: &Switchboard, more: &str) {
+    let text = format!("echo ran >> ran\n{more}\n{}", permitting("allow"));
+    switchboard.script("work/hooks/check.sh", &text);
+}
+
+fn ran(switchboard: &Switchboard) -> usize {
+    switchboard.lines("work/ran").len()
+}
+
+#[test]
+fn hooks_of_a_project_run_only_after_a_person_approved_them() {
+    for file in ["work/.switchboard/hooks.json", "work/.cursor/hooks.json"] {
+        let switchboard = project(file);
+        let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
+        assert!(called.stderr.contains("the project's hooks have not been approved"), "{called:?}");
+        let doctor = switchboard.run(&["doctor"]).expect(0).stdout;
+        assert!(doctor.contains("not approved, so not run"), "{doctor}");
+        let said = switchboard.json(&["hooks", "test"]);
+        assert_eq!(said[0]["answer"], "not asked: it has not been approved");
+        assert_eq!(ran(&switchboard), 0);
+
+        let approved = switchboard.run(&["hooks", "approve"]).expect(0);
+        assert!(approved.stderr.contains("sh hooks/check.sh"), "{approved:?}");
+        assert!(approved.stderr.contains("as it is now: "), "{approved:?}");
+        assert_eq!(ran(&switchboard), 0, "approving ran the hook");
+        let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
+        assert!(!called.stderr.contains("hooks"), "{called:?}");
+        assert_eq!(ran(&switchboard), 1);
+
+        switchboard.run(&["hooks", "revoke"]).expect(0);
+        switchboard.write_call().expect(0);
+        assert_eq!(ran(&switchboard), 1);
+    }
+}
+
+#[test]
+fn approved_hooks_that_were_changed_do_not_run_and_nothing_else_does() {
+    let file = "work/.switchboard/hooks.json";
+    let changes: [Change; 6] = [
+        ("the file", |switchboard| {
+            let hooks = before(&[json!({"command": "sh hooks/check.sh --more"})]);
+            switchboard.hooks("work/.switchboard/hooks.json", &hooks);
+        }),
+        ("the script", |switchboard| script(switchboard, "echo more")),
+        ("no file", |switchboard| {
+            std::fs::remove_file(switchboard.folder().join("work/.switchboard/hooks.json"))
+                .unwrap();
+        }),
+        ("no script", |switchboard| {
+            std::fs::remove_file(switchboard.folder().join("work/hooks/check.sh")).unwrap();
+        }),
+        ("a link", |switchboard| {
+            let script = switchboard.script("elsewhere.sh", "echo ran >> ran");
+            let place = switchboard.folder().join("work/hooks/check.sh");
+            std::fs::remove_file(&place).unwrap();
+            std::os::unix::fs::symlink(script, place).unwrap();
+        }),
+        ("half a file", |switchboard| {
+            std::fs::write(switchboard.folder().join("work/.switchboard/hooks.json"), "{").unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let switchboard = project(file);
+        switchboard.run(&["hooks", "approve"]).expect(0);
+        change(&switchboard);
+        let refused = switchboard.write_call().expect(5).json();
+        assert_eq!(refused["reason"], "hook_error", "{what}: {refused}");
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(hint.contains("`switchboard hooks revoke`"), "{what}: {hint}");
+        assert_eq!((ran(&switchboard), switchboard.written().as_str()), (0, ""), "{what}");
+        switchboard.run(&["doctor"]).expect(4);
+        switchboard.run(&["hooks", "revoke"]).expect(0);
+        switchboard.write_call().expect(0);
+        assert_eq!(ran(&switchboard), 0, "{what}");
+    }
+}
+
+#[test]
+fn an_approval_holds_for_one_project_only() {
+    let (mine, other) =
+        (project("work/.switchboard/hooks.json"), project("work/.switchboard/hooks.json"));
+    mine.run(&["hooks", "approve"]).expect(0);
+    let mut command = mine.command(&["call", "echo", "write", "key=a"]);
+    command.current_dir(other.folder().join("work")).env("HOME", other.folder());
+    let called = crate::running::Running::start(&mut command);
+    called.finish_within(crate::running::PATIENCE).expect(0);
+    assert_eq!((ran(&mine), ran(&other)), (0, 0));
+}
+
+#[test]
+fn nothing_is_approved_where_there_is_nothing() {
+    let switchboard = echo();
+    let refused = switchboard.run(&["hooks", "approve"]).expect(2);
+    assert!(refused.stderr.contains("this project has no hooks"), "{refused:?}");
+    std::fs::create_dir(switchboard.path(".switchboard")).unwrap();
+    std::fs::write(switchboard.path(".switchboard/hooks.json"), "{").unwrap();
+    let refused = switchboard.run(&["hooks", "approve"]).expect(3);
+    assert!(refused.stderr.contains("cannot be approved: "), "{refused:?}");
+    switchboard.write_call().expect(0);
+}
+
+#[test]
+fn approvals_that_cannot_be_read_stop_a_project_with_hooks() {
+    let switchboard = project("work/.cursor/hooks.json");
+    switchboard.run(&["hooks", "approve"]).expect(0);
+    std::fs::write(switchboard.folder().join("own/state/approvals.json"), "{").unwrap();
+    let refused = switchboard.write_call().expect(5).json();
+    assert_eq!(refused["reason"], "hook_error", "{refused}");
+    assert_eq!(ran(&switchboard), 0);
+}

@@ -1,0 +1,263 @@
+//! HK: hooks that fail, contradict themselves or change what is called never let a call through.
+
+use serde_json::{Value, json};
+
+use crate::hook_scripts::{before, echo, permitting, saying};
+use crate::running::{PATIENCE, poll};
+use crate::switchboard::{Switchboard, fixture, text_of};
+
+/// Short where a script does not end by itself, and long enough for a busy machine otherwise.
+fn limit_of(script: &str) -> u64 {
+    if script.contains("sleep") { 3 } else { 60 }
+}
+
+/// Fails unless the call is denied for this reason, with these words, and did not run.
+fn denied(switchboard: &Switchboard, reason: &str, words: &str) {
+    let outcome = switchboard.write_call().expect(5).json();
+    assert_eq!([&outcome["outcome"], &outcome["reason"]], ["denied", reason], "{outcome}");
+    let message = outcome["message"].as_str().unwrap();
+    assert!(message.contains(words), "no `{words}` in {outcome}");
+    assert_eq!(switchboard.written(), "", "the tool ran");
+    let shown = switchboard.newest();
+    assert_eq!([&shown["verdict"], &shown["reason"]], ["deny", reason], "{shown}");
+}
+
+#[test]
+fn hk_01_a_hook_that_does_not_work_denies_the_call() {
+    let allow = r#"echo '{"permission":"allow"}'"#;
+    for (script, words) in [
+        ("kill -SEGV $$".to_owned(), "was killed by signal 11"),
+        (format!("{allow}; kill -KILL $$"), "was killed by signal 9"),
+        (format!("{allow}; exit 1"), "ended with exit status 1"),
+        (format!("{allow}; exit 3"), "ended with exit status 3"),
+        (format!("{allow}; echo the database is away >&2; exit 255"), "the database is away"),
+        (format!("{allow}; sleep 60"), "did not end within 3 s"),
+        ("echo allowed".to_owned(), "wrote no JSON answer"),
+        (r#"echo '{"permission":'"#.to_owned(), "wrote no JSON answer"),
+        (format!("echo checking; {allow}"), "wrote no JSON answer"),
+        ("true".to_owned(), "wrote no answer"),
+        ("echo '{}'".to_owned(), "answered without `permission`"),
+        ("echo 'true'".to_owned(), "another shape"),
+        (r#"echo '{"permission":"approve"}'"#.to_owned(), "the permission `approve`"),
+        (r#"echo '{"permission":true}'"#.to_owned(), "another shape"),
+        ("head -c 70000 /dev/zero | tr '\\0' ' '; echo '{}'".to_owned(), "more than 64 KiB"),
+    ] {
+        let switchboard = echo();
+        switchboard.script("own/hook.sh", &script);
+        let hook = json!({"command": "./hook.sh", "timeout": limit_of(&script)});
+        switchboard.hooks("own/hooks.json", &before(&[hook]));
+        denied(&switchboard, "hook_error", words);
+    }
+}
+
+#[test]
+fn hk_01_a_program_that_is_missing_or_not_executable_denies_the_call() {
+    for (command, words) in [
+        ("./missing.sh", "there is no program"),
+        ("no-such-program-anywhere", "was not found on PATH"),
+        ("./plain.txt", "may not be executed"),
+        ("./missing.sh | cat >&2; false", "ended with exit status 1"),
+        ("'/nowhere/a b'", "there is no program"),
+        ("./", "was not found on PATH"),
+    ] {
+        let switchboard = echo();
+        std::fs::write(switchboard.folder().join("own/plain.txt"), "#!/bin/sh\n").unwrap();
+        switchboard.hooks("own/hooks.json", &before(&[json!({"command": command})]));
+        denied(&switchboard, "hook_error", words);
+    }
+}
+
+#[test]
+fn hk_01_a_hook_that_cannot_be_asked_here_denies_the_call() {
+    for hook in [
+        json!({"type": "prompt", "prompt": "is it safe?"}),
+        json!({"type": "wasm", "command": "true"}),
+        json!({"url": "http://127.0.0.1:1/"}),
+    ] {
+        let switchboard = echo();
+        switchboard.hooks("own/hooks.json", &before(&[hook]));
+        denied(&switchboard, "hook_error", "could not be asked");
+    }
+}
+
+#[test]
+fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
+    for (text, words) in [
+        ("", "the file is empty"),
+        ("{", "unterminated object"),
+        ("{\"version\": 9, \"hooks\": {}}", "`version` 9 is not known"),
+        ("{\"hooks\": {\"beforeMCPexecution\": []}}", "check its upper case"),
+        (
+            "{\"hooks\": {\"beforeMCPExecution\": [{\"command\": \"a\"}], \"beforeMCPExecution\": []}}",
+            "given twice",
+        ),
+    ] {
+        for level in ["own", "system"] {
+            let switchboard = echo();
+            let folder = switchboard.folder().join(level);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("hooks.json"), text).unwrap();
+            denied(&switchboard, "hook_error", words);
+            let doctor = switchboard.run(&["doctor"]).expect(4).stdout;
+            assert!(doctor.contains("no call may run"), "{doctor}");
+        }
+    }
+}
+
+#[test]
+fn hk_01_only_a_failure_that_the_file_forgives_lets_the_call_run() {
+    for (version, script, code) in [
+        (json!(1), "exit 1", 0),
+        (json!(1), "sleep 60", 0),
+        (json!(1), "true", 0),
+        // What is no answer stops the call by the rules of today, and not by the older ones.
+        (json!(1), "echo nonsense", 5),
+        (json!("2.3.41"), "echo nonsense", 0),
+        // A no is a no.
+        (json!(1), "exit 2", 5),
+        (json!(1), r#"echo '{"permission":"deny"}'; exit 1"#, 5),
+        (json!("2.3.41"), r#"echo '{"permission":"deny"}'; exit 1"#, 5),
+    ] {
+        let switchboard = echo();
+        switchboard.script("own/hook.sh", script);
+        let limit = limit_of(script);
+        let hook = json!({"command": "./hook.sh", "timeout": limit, "failClosed": false});
+        let file = json!({"version": version, "hooks": {"beforeMCPExecution": [hook]}});
+        switchboard.hooks("own/hooks.json", &file);
+        let ran = switchboard.write_call();
+        assert_eq!(ran.code, code, "{script}: {ran:?}");
+        let doctor = switchboard.run(&["doctor"]).expect(0).stdout;
+        assert!(doctor.contains("`./hook.sh` has `failClosed: false`"), "{doctor}");
+    }
+}
+
+#[test]
+fn hk_02_a_no_wins_over_every_yes() {
+    let both = r#"{"permission":"deny","user_message":"not on a Sunday"}"#;
+    for (script, words) in [
+        ("echo '{\"permission\":\"allow\"}'; exit 2".to_owned(), "does not allow it"),
+        ("echo it is locked >&2; exit 2".to_owned(), "it is locked"),
+        (format!("echo '{both}'"), "not on a Sunday"),
+        (format!("echo '{both}'; exit 2"), "not on a Sunday"),
+        (format!("echo '{both}'; exit 1"), "not on a Sunday"),
+        (format!("echo '{both}'; kill -KILL $$"), "not on a Sunday"),
+        (format!("echo '{both}'; sleep 60"), "not on a Sunday"),
+        (r#"echo '{"permission":"allow","continue":false}'"#.to_owned(), "does not allow it"),
+    ] {
+        let switchboard = echo();
+        switchboard.script("own/hook.sh", &script);
+        let hook = json!({"command": "./hook.sh", "timeout": limit_of(&script)});
+        switchboard.hooks("own/hooks.json", &before(&[hook]));
+        denied(&switchboard, "hook", words);
+    }
+}
+
+#[test]
+fn hk_02_an_answer_that_can_be_read_both_ways_is_a_no() {
+    for answer in [
+        r#"{"permission":"deny","permission":"allow"}"#,
+        r#"{"permission":"allow","permission":"deny"}"#,
+        r#"{"permission":"allow"}{"permission":"deny"}"#,
+        r#"[{"permission":"allow"}]"#,
+    ] {
+        let switchboard = echo();
+        switchboard.user_hook(&format!("echo '{answer}'"));
+        denied(&switchboard, "hook_error", "hook `./hook.sh` (user)");
+    }
+}
+
+#[test]
+fn hk_02_one_no_among_many_hooks_is_enough() {
+    for denying in 0..3 {
+        let switchboard = echo();
+        for at in 0..3 {
+            let word = if at == denying { "deny" } else { "allow" };
+            switchboard.script(&format!("own/{at}.sh"), &permitting(word));
+        }
+        let hooks: Vec<Value> = (0..3).map(|at| json!({"command": format!("./{at}.sh")})).collect();
+        switchboard.hooks("own/hooks.json", &before(&hooks));
+        denied(&switchboard, "hook", &format!("hook `./{denying}.sh` (user) does not allow it"));
+    }
+}
+
+/// A server whose tool needs a person, with a hook of the user.
+fn rewriting(answer: &Value) -> Switchboard {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    switchboard.user_hook(&saying(answer));
+    switchboard
+}
+
+#[test]
+fn hk_07_arguments_of_a_hook_are_called_and_both_versions_are_recorded() {
+    let switchboard =
+        rewriting(&json!({"permission": "allow", "updated_input": {"text": "harmless"}}));
+    let called = switchboard.call(&["echo", "echo", "text=original"], 0);
+    assert_eq!(text_of(&called), "harmless");
+    let shown = switchboard.newest();
+    assert_eq!(shown["arguments"], json!({"text": "original"}));
+    assert_eq!(shown["sent_arguments"], json!({"text": "harmless"}));
+    let by = shown["verdict_by"].as_str().unwrap();
+    assert!(by.contains(r#"put these arguments in place: {"text":"harmless"}"#), "{by}");
+}
+
+#[test]
+fn hk_07_arguments_of_a_hook_that_do_not_fit_the_schema_are_refused() {
+    for input in [json!({}), json!({"text": 5}), json!("text"), json!([])] {
+        let answer = json!({"permission": "allow", "updated_input": input});
+        let switchboard = rewriting(&answer);
+        let called = switchboard.call(&["echo", "echo", "text=original"], 5);
+        assert_eq!([&called["outcome"], &called["reason"]], ["denied", "hook_error"], "{called}");
+    }
+}
+
+#[test]
+fn hk_07_a_person_is_asked_again_about_the_arguments_of_a_hook() {
+    let switchboard =
+        rewriting(&json!({"permission": "allow", "updated_input": {"text": "other"}}));
+    let words = ["call", "echo", "echo", "text=mine", "--review", "--wait-for-review", "--json"];
+    for (second, code) in [("run", 0), ("skip", 5)] {
+        let calling = switchboard.start(&words);
+        let mut seen = Vec::new();
+        for answer in ["run", second] {
+            let waits = || switchboard.json(&["review"]).get(0).cloned();
+            let entry = poll(PATIENCE, waits).expect("something waits");
+            seen.push(entry["arguments"].clone());
+            let id = entry["id"].as_str().unwrap();
+            switchboard.run(&["review", "answer", id, answer]).expect(0);
+        }
+        assert_eq!(seen, [r#"{"text":"mine"}"#, r#"{"text":"other"}"#]);
+        calling.finish_within(PATIENCE).expect(code);
+    }
+    let shown = switchboard.newest();
+    assert_eq!(shown["outcome"], "rejected");
+    let message = shown["message"].as_str().unwrap();
+    assert!(message.contains(r#"put these arguments in place: {"text":"other"}"#), "{message}");
+}
+
+#[test]
+fn hk_07_every_other_hook_sees_what_a_hook_put_in_place() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let no_secrets = r#"if grep -q secret; then exit 2; fi; echo '{"permission":"allow"}'"#;
+    switchboard.script("system/first.sh", no_secrets);
+    switchboard.hooks("system/hooks.json", &before(&[json!({"command": "./first.sh"})]));
+    let rewrite = json!({"permission": "allow", "updated_input": {"text": "the secret"}});
+    switchboard.user_hook(&saying(&rewrite));
+    let called = switchboard.call(&["echo", "echo", "text=mine"], 5);
+    assert_eq!(called["reason"], "hook");
+    let message = called["message"].as_str().unwrap();
+    assert!(message.starts_with("hook `./first.sh` (enterprise) does not allow it"), "{message}");
+}
+
+#[test]
+fn hk_07_hooks_that_rewrite_each_other_come_to_an_end() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let hooks = ["a", "b"].map(|text| {
+        let answer = json!({"permission": "allow", "updated_input": {"text": text}});
+        switchboard.script(&format!("own/{text}.sh"), &saying(&answer));
+        json!({"command": format!("./{text}.sh")})
+    });
+    switchboard.hooks("own/hooks.json", &before(&hooks));
+    let called = switchboard.call(&["echo", "echo", "text=mine"], 5);
+    assert_eq!(called["reason"], "hook_error");
+    assert_eq!(called["message"], "hooks put other arguments in place again and again");
+}

@@ -1,0 +1,88 @@
+//! A running host follows its files of hooks: the new ones count at once, half a file does not.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::gateway::modern_params;
+use crate::hook_scripts::{before, echo};
+use crate::running::{PATIENCE, Running, poll};
+use crate::serve_stdio::{ask, listed};
+use crate::switchboard::Switchboard;
+
+struct Client {
+    running: Running,
+    last: u64,
+}
+
+impl Client {
+    fn of(switchboard: &Switchboard) -> Self {
+        let mut running = switchboard.start(&["serve", "--stdio"]);
+        listed(&mut running, &modern_params(&json!({}), &json!({})), "echo__write");
+        Self { running, last: 5_000 }
+    }
+
+    /// The text of what a call gives, be it a result or a refusal.
+    fn call(&mut self) -> String {
+        self.last += 1;
+        let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
+        let params = modern_params(&call, &json!({}));
+        ask(&mut self.running, self.last, "tools/call", &params).to_string()
+    }
+
+    fn wait_for(&mut self, words: &str) {
+        let mut last = String::new();
+        let found = poll(PATIENCE, || {
+            last = self.call();
+            last.contains(words).then_some(())
+        });
+        assert!(found.is_some(), "no `{words}`: {last}");
+    }
+}
+
+fn denying(words: &str) -> Value {
+    before(&[json!({"command": format!("echo '{words}' >&2; exit 2")})])
+}
+
+#[test]
+fn hooks_that_are_written_later_count_and_half_a_file_changes_nothing() {
+    let switchboard = echo();
+    let mut client = Client::of(&switchboard);
+    assert!(!client.call().contains("does not allow it"));
+    switchboard.hooks("own/hooks.json", &denying("closed today"));
+    client.wait_for("closed today");
+    std::fs::write(switchboard.folder().join("own/hooks.json"), "{\"hooks\": {").unwrap();
+    // Longer than a change needs to be seen.
+    let end = Instant::now() + Duration::from_secs(1);
+    while Instant::now() < end {
+        let said = client.call();
+        assert!(said.contains("closed today"), "{said}");
+    }
+    switchboard.hooks("own/hooks.json", &denying("closed tomorrow"));
+    client.wait_for("closed tomorrow");
+    std::fs::remove_file(switchboard.folder().join("own/hooks.json")).unwrap();
+    let mut last = String::new();
+    let open = poll(PATIENCE, || {
+        last = client.call();
+        (!last.contains("closed tomorrow")).then_some(())
+    });
+    assert!(open.is_some() && !last.contains("hook"), "{last}");
+}
+
+#[test]
+fn a_project_whose_approved_hooks_change_is_stopped_while_it_runs() {
+    let switchboard = echo();
+    switchboard.script("work/check.sh", "echo '{\"permission\":\"allow\"}'");
+    switchboard.hooks("work/.cursor/hooks.json", &before(&[json!({"command": "./check.sh"})]));
+    switchboard.run(&["hooks", "approve"]).expect(0);
+    let mut client = Client::of(&switchboard);
+    assert!(!client.call().contains("hook"));
+    switchboard.script("work/check.sh", "touch ran; echo '{\"permission\":\"allow\"}'");
+    let said = client.call();
+    assert!(said.contains("approved"), "{said}");
+    client.wait_for("not those that were approved");
+    assert!(!switchboard.path("ran").exists());
+    switchboard.run(&["hooks", "approve"]).expect(0);
+    let open = poll(PATIENCE, || (!client.call().contains("approved")).then_some(()));
+    assert!(open.is_some() && switchboard.path("ran").exists());
+}

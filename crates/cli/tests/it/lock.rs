@@ -1,0 +1,65 @@
+//! `switchboard.lock`: with `--locked`, nothing but what it says is used.
+
+use serde_json::{Value, json};
+
+use crate::switchboard::{Switchboard, fixture};
+
+fn with_overlay() -> Switchboard {
+    let switchboard = Switchboard::new();
+    let overlay = switchboard.text_path("overlay");
+    switchboard.configure(&json!({"srv": fixture(&["echo", "--overlay", &overlay])}));
+    switchboard
+}
+
+#[test]
+fn with_locked_only_what_the_file_says_is_used_even_if_it_was_approved_since() {
+    let switchboard = with_overlay();
+    let call = ["call", "srv", "echo", "text=a", "--locked"];
+    let missing = switchboard.run(&call).expect(3);
+    assert!(missing.stderr.contains("`switchboard lock` writes one"), "{missing:?}");
+    switchboard.run(&["lock"]).expect(0);
+    let lock: Value = serde_json::from_str(
+        &std::fs::read_to_string(switchboard.path("switchboard.lock")).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(lock["servers"]["srv"]["definitions"]["tool"]["echo"].as_str().unwrap().len(), 64);
+    switchboard.run(&call).expect(0);
+    switchboard.run(&["lock", "--check"]).expect(0);
+
+    let tools = json!([{"name": "echo", "description": "Changed."}, {"name": "more"}]);
+    switchboard.write("overlay", &json!({ "tools": tools }).to_string());
+    switchboard.run(&["tools"]).expect(0);
+    // Nobody locks what nobody approved.
+    let refused = switchboard.run(&["lock"]).expect(5);
+    assert!(refused.stderr.contains("`switchboard pins approve srv`"), "{refused:?}");
+    switchboard.run(&["pins", "approve", "srv"]).expect(0);
+    switchboard.run(&["call", "srv", "echo", "text=a"]).expect(0);
+    let refused = switchboard.call(&["srv", "echo", "text=a", "--locked"], 5);
+    assert_eq!(refused["reason"], "needs_approval");
+    assert_eq!(
+        refused["message"].as_str().unwrap().lines().next(),
+        Some("`srv/echo` is not what the lock file says")
+    );
+    switchboard.run(&["call", "srv", "add", "a=1", "b=2", "--locked"]).expect(0);
+    let checked = switchboard.run(&["lock", "--check"]).expect(5);
+    assert_eq!(checked.stdout, "~ tool srv/echo\n+ tool srv/more\n");
+    switchboard.run(&["lock"]).expect(0);
+    switchboard.run(&call).expect(0);
+}
+
+#[test]
+fn with_locked_a_server_that_is_not_in_the_file_is_held_also_where_pins_are_off() {
+    let switchboard = with_overlay();
+    switchboard.run(&["lock"]).expect(0);
+    let overlay = switchboard.text_path("overlay");
+    let servers = json!({
+        "srv": fixture(&["echo", "--overlay", &overlay, "--tools", "1"]), "new": fixture(&["echo"]),
+    });
+    let config = json!({"mcpServers": servers, "settings": {"pins": "off"}});
+    switchboard.write_config(&config.to_string());
+    for server in ["srv", "new"] {
+        switchboard.run(&["call", server, "echo", "text=a"]).expect(0);
+        switchboard.run(&["call", server, "echo", "text=a", "--locked"]).expect(5);
+    }
+    switchboard.run(&["call", "builtin", "echo", "text=a", "--locked"]).expect(0);
+}

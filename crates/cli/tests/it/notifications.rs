@@ -1,0 +1,70 @@
+//! The desktop shows that something waits for a person, if the settings want it.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::running::{PATIENCE, Running, poll, wait_for_text};
+use crate::switchboard::{Switchboard, fixture};
+
+/// A call that waits, with a program in place of the desktop's own.
+fn waiting(switchboard: &Switchboard, settings: &Value, notify_send: &str) -> (Running, Value) {
+    let config = json!({"mcpServers": {"echo": fixture(&["echo"])}, "settings": settings});
+    switchboard.write_config(&config.to_string());
+    switchboard.script("bin/notify-send", notify_send);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let programs = switchboard.folder().join("bin");
+    let words = ["call", "echo", "echo", "text=<b>", "--review", "--wait-for-review"];
+    let mut command = switchboard.command(&words);
+    command.env("PATH", format!("{}:{path}", programs.display()));
+    let running = Running::start(&mut command);
+    let entry = poll(PATIENCE, || switchboard.json(&["review"]).get(0).cloned());
+    (running, entry.expect("something waits"))
+}
+
+fn finish(switchboard: &Switchboard, running: Running, entry: &Value) {
+    switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "run"]).expect(0);
+    running.finish_within(PATIENCE).expect(0);
+}
+
+fn shown(switchboard: &Switchboard) -> std::path::PathBuf {
+    switchboard.folder().join("shown")
+}
+
+fn noting(file: &Path) -> String {
+    format!("for word; do echo \"$word\" >> '{}'; done\necho end >> '{0}'", file.display())
+}
+
+#[test]
+fn a_review_that_waits_is_shown_on_the_desktop() {
+    let switchboard = Switchboard::new();
+    let file = shown(&switchboard);
+    let (running, entry) = waiting(&switchboard, &json!({"notifications": true}), &noting(&file));
+    let text = wait_for_text(&file, "end\n");
+    let id = entry["id"].as_str().unwrap();
+    let expected = format!(
+        "--app-name=Switchboard\n--\nSwitchboard waits for you\nreview {id}: echo/echo\nend\n"
+    );
+    assert_eq!(text, expected);
+    finish(&switchboard, running, &entry);
+}
+
+#[test]
+fn nothing_is_shown_unless_the_settings_say_so() {
+    let switchboard = Switchboard::new();
+    let file = shown(&switchboard);
+    let (running, entry) = waiting(&switchboard, &json!({}), &noting(&file));
+    finish(&switchboard, running, &entry);
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_desktop_that_fails_changes_nothing() {
+    let switchboard = Switchboard::new();
+    let file = shown(&switchboard);
+    let script = format!("{}\nexit 1", noting(&file));
+    let (running, entry) = waiting(&switchboard, &json!({"notifications": true}), &script);
+    wait_for_text(&file, "end\n");
+    finish(&switchboard, running, &entry);
+}

@@ -1,0 +1,136 @@
+//! `switchboard policy`: what is in force, what would be decided, what would change.
+
+use serde_json::{Value, json};
+
+use crate::switchboard::{Switchboard, fixture};
+
+fn home() -> Switchboard {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    switchboard.write_policy_text(
+        "enterprise",
+        r#"{
+  // The organisation's rules.
+  "rules": [
+    {
+      "effect": "deny",
+      "target": "*/write",
+      "name": "no writing",
+      "when": "args.key != 'a'",
+      "match": [{"target": "echo/write", "args": {"key": "b"}}],
+      "not_match": [{"target": "echo/write", "args": {"key": "a"}}],
+    },
+  ],
+}"#,
+    );
+    let own = json!({"rules": [{"effect": "allow", "target": "echo/*"}]});
+    switchboard.write_policy("user", &own);
+    switchboard
+}
+
+#[test]
+fn show_lists_the_rules_by_level_with_their_place() {
+    let switchboard = home();
+    let shown = switchboard.json(&["policy"]);
+    let rows: Vec<[&str; 4]> = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            ["level", "effect", "target", "name"].map(|key| row[key].as_str().unwrap_or("none"))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [["enterprise", "deny", "*/write", "no writing"], ["user", "allow", "echo/*", "none"]]
+    );
+    assert!(shown[0]["place"].as_str().unwrap().ends_with("system/policy.json:4"), "{shown}");
+    let text = switchboard.run(&["policy", "show"]).expect(0).stdout;
+    assert!(text.contains("enterprise\tdeny\t*/write\targs.key != 'a'\t"), "{text}");
+}
+
+#[test]
+fn check_counts_what_is_well_and_places_what_is_not() {
+    let switchboard = home();
+    let counted = switchboard.json(&["policy", "check"]);
+    assert_eq!([&counted["rules"], &counted["examples"]], [&json!(2), &json!(2)]);
+    let bad = r#"{"rules": [{"effect": "deny", "target": "a/b", "when": "arg.x"}]}"#;
+    switchboard.write("bad.json", bad);
+    let ran = switchboard.run(&["policy", "check", "bad.json"]).expect(3);
+    assert!(ran.stderr.contains("bad.json:1:57"), "{ran:?}");
+    assert!(ran.stderr.contains("did you mean `args`?"), "{ran:?}");
+}
+
+#[test]
+fn explain_names_the_verdict_the_rule_its_place_and_the_risk() {
+    let switchboard = home();
+    let explained =
+        |words: &[&str]| switchboard.json(&[&["policy", "explain", "echo/write"], words].concat());
+    let denied = explained(&["--args", r#"{"key":"b"}"#]);
+    assert_eq!(denied["verdict"], "deny");
+    assert_eq!(
+        [&denied["levels"][0]["level"], &denied["levels"][0]["rule"]],
+        ["enterprise", "no writing"]
+    );
+    assert_eq!(denied["levels"][0]["line"], 4);
+    assert_eq!([&denied["levels"][1]["level"], &denied["levels"][1]["effect"]], ["user", "allow"]);
+    assert!(denied["risk"]["score"].as_u64().unwrap() > 20, "{denied}");
+    let person = explained(&["--args", r#"{"key":"b"}"#, "--caller", "person"]);
+    assert_eq!(person["verdict"], "deny");
+    assert_eq!(explained(&["--args", r#"{"key":"a"}"#])["verdict"], "allow");
+    let tainted = explained(&["--args", r#"{"key":"a"}"#, "--after", "web"]);
+    assert_eq!(tainted["verdict"], "ask");
+    let text = switchboard.run(&["policy", "explain", "echo/write", "--args", r#"{"key":"b"}"#]);
+    let text = text.expect(0).stdout;
+    assert!(
+        text.starts_with("echo/write: deny\n  by    `no writing` of the enterprise policy ("),
+        "{text}"
+    );
+    // Nothing was called.
+    assert_eq!(switchboard.recorded(), [""; 0]);
+    switchboard.run(&["policy", "explain", "echo/nothing"]).expect(2);
+}
+
+#[test]
+fn test_tells_which_case_is_not_as_expected() {
+    let switchboard = home();
+    let case = |key: &str, expect: &str| json!({"target": "echo/write", "args": {"key": key}, "expect": expect});
+    let cases = |cases: Value| {
+        switchboard.write("cases.json", &json!({ "cases": cases }).to_string());
+        switchboard.run(&["policy", "test", "cases.json"])
+    };
+    cases(json!([case("a", "allow"), case("b", "deny")])).expect(0);
+    let ran = cases(json!([case("a", "allow"), case("b", "ask")])).expect(1);
+    assert!(
+        ran.stderr.contains("expected ask, got deny by `no writing` of the enterprise policy"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("2 cases, 1 not as expected"), "{ran:?}");
+    let mut named = case("b", "deny");
+    named["rule"] = json!("another");
+    cases(json!([named])).expect(1);
+    cases(json!([{"target": "echo/write"}])).expect(3);
+}
+
+#[test]
+fn what_if_lists_the_recorded_calls_that_would_be_decided_otherwise() {
+    let switchboard = home();
+    for key in ["a", "b"] {
+        switchboard.run(&["call", "echo", "write", &format!("key={key}"), "--review"]);
+    }
+    switchboard.run(&["call", "echo", "echo", "text=x", "--review"]).expect(0);
+    let changed = json!({"rules": [{"effect": "ask", "target": "echo/echo"}]});
+    switchboard.write("changed.json", &changed.to_string());
+    let words = ["policy", "what-if", "changed.json", "--since", "1d", "--json"];
+    let found = switchboard.run(&words).expect(1).json();
+    assert_eq!(found["calls"], 3);
+    let rows: Vec<[&str; 3]> = found["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| ["target", "today", "then"].map(|key| row[key].as_str().unwrap()))
+        .collect();
+    // Without the user's `allow`, what nobody speaks of is asked.
+    assert_eq!(rows, [["echo/write", "allow", "ask"], ["echo/echo", "allow", "ask"]]);
+    let same = switchboard.folder().join("own/policy.json");
+    switchboard.run(&["policy", "what-if", same.to_str().unwrap()]).expect(0);
+}

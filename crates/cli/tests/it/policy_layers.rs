@@ -1,0 +1,106 @@
+//! Rules of several levels: the strictest counts, and what nobody speaks of is asked.
+
+use serde_json::{Value, json};
+
+use crate::switchboard::{Switchboard, fixture};
+
+fn rule(effect: &str) -> Value {
+    json!({"rules": [{"effect": effect, "target": "echo/echo"}]})
+}
+
+/// What becomes of a call that a model proposes, with nobody to ask.
+fn proposed(levels: &[(&str, &str)]) -> (i32, String) {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    for (level, effect) in levels {
+        switchboard.write_policy(level, &rule(effect));
+    }
+    let code = switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).code;
+    let calls = switchboard.json(&["calls"]);
+    (code, calls[0]["verdict"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn the_strictest_level_counts() {
+    for (levels, code, verdict) in [
+        (&[("enterprise", "allow")][..], 0, "allow"),
+        (&[("user", "allow")], 0, "allow"),
+        (&[("enterprise", "allow"), ("user", "ask")], 5, "ask"),
+        (&[("enterprise", "ask"), ("user", "allow")], 5, "ask"),
+        (&[("enterprise", "allow"), ("project", "deny"), ("user", "allow")], 5, "deny"),
+        (&[("enterprise", "deny"), ("user", "allow")], 5, "deny"),
+        // Whoever wrote the project cannot agree to anything.
+        (&[("project", "allow")], 5, "ask"),
+    ] {
+        assert_eq!(proposed(levels), (code, verdict.to_owned()), "{levels:?}");
+    }
+}
+
+#[test]
+fn hk_05_what_no_rule_speaks_of_does_not_run_unasked() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let other = json!({"rules": [{"effect": "allow", "target": "other/*"}]});
+    switchboard.write_policy("enterprise", &other);
+    let ran = switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(5);
+    assert!(ran.stderr.contains("needs a person's approval"), "{ran:?}");
+}
+
+#[test]
+fn a_person_who_types_a_call_is_not_asked_about_it_but_held_to_what_is_denied() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let call = ["call", "echo", "echo", "text=a"];
+    switchboard.write_policy("project", &rule("ask"));
+    switchboard.run(&call).expect(0);
+    switchboard.write_policy("project", &rule("deny"));
+    switchboard.run(&call).expect(5);
+}
+
+#[test]
+fn pl_11_what_a_server_says_about_itself_lets_nothing_run() {
+    // The fixture says that `echo` only reads.
+    let entry = fixture(&["echo"]);
+    let policy = json!({"readOnly": true});
+    let call = |entry: &Value| {
+        let switchboard = Switchboard::with(&json!({ "echo": entry }));
+        switchboard.write_policy("enterprise", &policy);
+        switchboard.run(&["call", "echo", "echo", "text=a", "--json"])
+    };
+    let refused = call(&entry).expect(5).json();
+    let is_readonly = [&refused["outcome"], &refused["reason"], &refused["is_readonly"]];
+    assert_eq!(is_readonly, [&json!("denied"), &json!("read_only"), &json!(true)]);
+    // The operator's word counts, and that of a server that the operator trusts.
+    let mut vouched = entry.clone();
+    vouched["tools"] = json!({"echo": {"readOnly": true}});
+    call(&vouched).expect(0);
+    let mut trusted = entry.clone();
+    trusted["trusted"] = json!(true);
+    call(&trusted).expect(0);
+    // Nor is an approval relaxed by it.
+    let switchboard = Switchboard::with(&json!({ "echo": entry }));
+    switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(5);
+}
+
+#[test]
+fn the_organisation_can_take_the_switch_and_the_tools_away() {
+    let config = json!({
+        "mcpServers": {"echo": fixture(&["echo"])},
+        "settings": {"autoApprove": true},
+    });
+    let mut config = config;
+    config["mcpServers"]["echo"]["autoApprove"] = json!(["echo", "add"]);
+    let switchboard = Switchboard::new();
+    switchboard.write_config(&config.to_string());
+    let proposed = |code: i32| {
+        switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(code);
+    };
+    proposed(0);
+    switchboard.write_policy("enterprise", &json!({"autoApprove": false}));
+    proposed(5);
+    switchboard.write_policy("enterprise", &json!({"controls": {"allowed_tools": ["echo:add"]}}));
+    proposed(5);
+    switchboard.run(&["call", "echo", "echo", "text=a"]).expect(5);
+    switchboard.run(&["call", "echo", "add", "a=1", "b=2"]).expect(0);
+    switchboard.write_policy("enterprise", &json!({"controls": {"enabled": false}}));
+    switchboard.run(&["call", "echo", "add", "a=1", "b=2"]).expect(5);
+    switchboard.write_policy("enterprise", &json!({"controls": {"enabled": true}}));
+    proposed(0);
+}

@@ -1,0 +1,238 @@
+//! What a rule denies is denied on every way into the host, whoever wants it.
+
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, NEWEST_LEGACY};
+use crate::running::{PATIENCE, poll};
+use crate::scripted::{configure, last_session, results, task};
+use crate::switchboard::{Switchboard, fixture};
+
+/// A home with a server that leaves a trace of every message, and a rule against all of it.
+fn denied() -> Switchboard {
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    switchboard.configure(&json!({"echo": fixture(&["echo", "--tasks", "--journal", &journal])}));
+    deny(&switchboard);
+    switchboard
+}
+
+fn deny(switchboard: &Switchboard) {
+    let rules = json!([{"effect": "deny", "target": "echo/*", "name": "no echo"}]);
+    switchboard.write_policy("enterprise", &json!({ "rules": rules }));
+}
+
+fn nothing_ran(switchboard: &Switchboard) {
+    let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
+    assert_eq!(journal, "", "it ran all the same");
+}
+
+const CITED: &str = "not allowed: `no echo` of the enterprise policy (";
+
+#[test]
+fn hk_04_a_denied_tool_is_denied_to_a_person_and_to_a_model_at_the_terminal() {
+    let switchboard = denied();
+    for words in [
+        &["call", "echo", "write", "key=a"][..],
+        &["call", "echo", "write", "key=a", "--review"],
+        &["call", "echo", "write", "key=a", "--task"],
+        &["call", "echo", "write", "key=a", "--detach"],
+        &["resources", "read", "echo", "test://static-text"],
+        &["prompts", "get", "echo", "greet", "name=x"],
+    ] {
+        let ran = switchboard.run(words);
+        assert_eq!(ran.code, 5, "{words:?}: {ran:?}");
+        assert!(ran.stderr.contains(CITED), "{words:?}: {ran:?}");
+    }
+    let watching = switchboard.run(&["resources", "watch", "echo", "test://static-text"]);
+    assert!(watching.code != 0 && watching.stderr.contains(CITED), "{watching:?}");
+    nothing_ran(&switchboard);
+    let calls = switchboard.json(&["calls"]);
+    for call in calls.as_array().unwrap() {
+        assert_eq!([&call["verdict"], &call["outcome"]], ["deny", "denied"], "{call}");
+        let by = call["verdict_by"].as_str().unwrap_or_default();
+        assert!(by.starts_with("`no echo` of the enterprise policy ("), "{call}");
+        assert!(by.ends_with("policy.json:1)"), "{call}");
+    }
+}
+
+#[test]
+fn hk_04_a_denied_tool_is_denied_to_the_model_of_a_task_whatever_is_allowed_for_it() {
+    let switchboard = denied();
+    let servers =
+        json!({"echo": fixture(&["echo", "--journal", &switchboard.text_path("journal")])});
+    let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
+    let turns = json!([{"text": "I write.", "calls": [call]}, {"text": "Told."}]);
+    configure(&switchboard, &json!({ "mcpServers": servers }), &turns);
+    let ran = switchboard.run(&["run", "--allow", "*", "--allow", "echo/write", "go"]).expect(5);
+    assert!(ran.stdout.contains("Told."), "{ran:?}");
+    let told = results(&switchboard, &last_session(&switchboard));
+    assert!(told[0].contains("not allowed") && told[0].contains("`no echo`"), "{told:?}");
+    nothing_ran(&switchboard);
+}
+
+#[test]
+fn hk_04_a_conversation_that_goes_on_is_held_to_the_rules_of_the_day() {
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    let servers = json!({"echo": fixture(&["echo", "--journal", &journal])});
+    let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
+    let turns = json!([
+        {"text": "Hello."}, {"text": "I write.", "calls": [call]}, {"text": "Told."},
+    ]);
+    configure(&switchboard, &json!({ "mcpServers": servers }), &turns);
+    task(&switchboard, &["--allow", "*", "hello"]);
+    let session = last_session(&switchboard);
+    deny(&switchboard);
+    switchboard.run(&["run", "--resume", &session, "--allow", "*", "go on"]).expect(5);
+    nothing_ran(&switchboard);
+}
+
+#[test]
+fn hk_04_a_denied_tool_is_denied_to_clients_of_the_gateway_in_both_eras() {
+    let switchboard = denied();
+    let gateway = Gateway::with_tool(&switchboard, &[], "echo__write");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
+    let answers = [
+        legacy.ask("tools/call", &call),
+        modern.ask("tools/call", &call),
+        modern.ask("prompts/get", &json!({"name": "echo__greet", "arguments": {"name": "x"}})),
+        legacy.ask("resources/read", &json!({"uri": "test://static-text"})),
+        modern.ask(
+            "completion/complete",
+            &json!({
+                "ref": {"type": "ref/prompt", "name": "echo__greet"},
+                "argument": {"name": "name", "value": "a"},
+            }),
+        ),
+    ];
+    for answer in answers {
+        let text = answer.to_string();
+        assert!(text.contains("`no echo` of the enterprise policy"), "{text}");
+    }
+    nothing_ran(&switchboard);
+}
+
+#[test]
+fn pl_01_only_the_exact_name_is_a_name() {
+    let switchboard = Switchboard::with(&json!({"github": fixture(&["echo"])}));
+    let rules = json!([{"effect": "deny", "target": "github/write"}]);
+    switchboard.write_policy("user", &json!({ "rules": rules }));
+    switchboard.run(&["call", "github", "write", "key=a"]).expect(5);
+    for (server, tool) in [
+        ("GitHub", "write"),
+        ("github", "Write"),
+        ("github", "write "),
+        ("github", "write\u{200b}"),
+        ("github", "wr%69te"),
+        ("github ", "write"),
+        ("github", "./write"),
+    ] {
+        let ran = switchboard.run(&["call", server, tool, "key=a"]);
+        assert_eq!(ran.code, 2, "{server:?} {tool:?}: {ran:?}");
+    }
+}
+
+fn allowed_by(switchboard: &Switchboard, arguments: &Value) -> i32 {
+    let text = arguments.to_string();
+    switchboard.run(&["call", "echo", "echo", "--json-args", &text, "--review"]).code
+}
+
+#[test]
+fn pl_03_04_05_arguments_are_compared_by_their_type() {
+    for (when, allowed, refused) in [
+        (
+            "path_in(args.text, '/data')",
+            &["/data/a", "/data/./a"][..],
+            &["/data/../etc/passwd", "/data2", "/DATA", "/data/../../etc", "data"][..],
+        ),
+        (
+            "host_in(args.text, '*.example.com')",
+            &["https://api.example.com/x"],
+            &[
+                "https://example.com.evil.tld",
+                "https://evil.tld#.example.com",
+                "https://api.example.com@evil.tld",
+                "https://api.example.com.",
+            ],
+        ),
+    ] {
+        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+        let rules = json!([{"effect": "allow", "target": "echo/echo", "when": when}]);
+        switchboard.write_policy("user", &json!({ "rules": rules }));
+        for text in allowed {
+            assert_eq!(allowed_by(&switchboard, &json!({ "text": text })), 0, "{text}");
+        }
+        for text in refused {
+            assert_eq!(allowed_by(&switchboard, &json!({ "text": text })), 5, "{text}");
+        }
+    }
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let rules = json!([{"effect": "allow", "target": "echo/echo", "when": "args.amount < 500"}]);
+    switchboard.write_policy("user", &json!({ "rules": rules }));
+    for (amount, code) in [
+        ("499", 0),
+        ("4.99e2", 0),
+        ("500.0000000001", 5),
+        ("\"499\"", 5),
+        ("[499]", 5),
+        ("null", 5),
+    ] {
+        let text = format!(r#"{{"text":"x","amount":{amount}}}"#);
+        let ran = switchboard.run(&["call", "echo", "echo", "--json-args", &text, "--review"]);
+        assert_eq!(ran.code, code, "{amount}: {ran:?}");
+    }
+    assert_eq!(allowed_by(&switchboard, &json!({"text": "x"})), 5, "missing");
+}
+
+#[test]
+fn pl_07_a_rule_sees_every_argument_that_is_sent() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let when = "args.exists(name, name != 'text')";
+    let rules = json!([{"effect": "deny", "target": "echo/*", "when": when}]);
+    switchboard.write_policy("enterprise", &json!({ "rules": rules }));
+    let code =
+        |arguments: &str| switchboard.run(&["call", "echo", "echo", "--json-args", arguments]).code;
+    assert_eq!(code(r#"{"text":"a"}"#), 0);
+    for hidden in ["payload", "_meta", "Text", "text ", "\\u0074ext2"] {
+        assert_eq!(code(&format!(r#"{{"text":"a","{hidden}":"x"}}"#)), 5, "{hidden}");
+    }
+    // A name that stands twice could be read in two ways, so it is not sent at all.
+    assert_eq!(code(r#"{"text":"a","text":"b"}"#), 2);
+}
+
+#[test]
+fn a_person_who_puts_denied_arguments_in_place_is_told_so() {
+    let switchboard = Switchboard::new();
+    let entry = fixture(&["echo", "--journal", &switchboard.text_path("journal")]);
+    switchboard.configure(&json!({ "echo": entry }));
+    let rules = json!([{"effect": "deny", "target": "echo/write", "when": "args.key == 'bad'"}]);
+    switchboard.write_policy("enterprise", &json!({ "rules": rules }));
+    let words = ["call", "echo", "write", "key=good", "--review", "--wait-for-review=60s"];
+    let waiting = switchboard.start(&words);
+    let entry = first_waiting(&switchboard);
+    let bad = r#"{"key":"bad"}"#;
+    switchboard.run(&["review", "answer", &entry, "run", "--json-args", bad]).expect(0);
+    let again = another_waiting(&switchboard, &entry);
+    let shown = switchboard.json(&["review", "show", &again]);
+    assert!(shown["problem"].as_str().unwrap().contains("not allowed"), "{shown}");
+    assert!(shown["risk"]["score"].as_u64().unwrap() > 0, "{shown}");
+    switchboard.run(&["review", "answer", &again, "run"]).expect(0);
+    waiting.finish_within(PATIENCE).expect(0);
+    let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap();
+    assert_eq!(journal, "write good\n");
+}
+
+fn first_waiting(switchboard: &Switchboard) -> String {
+    another_waiting(switchboard, "")
+}
+
+fn another_waiting(switchboard: &Switchboard, than: &str) -> String {
+    let found = poll(PATIENCE, || {
+        let listed = switchboard.json(&["review", "list"]);
+        let ids = listed.as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap());
+        let mut others = ids.filter(|id| *id != than).map(str::to_owned);
+        others.next()
+    });
+    found.expect("nothing waits")
+}

@@ -1,0 +1,76 @@
+//! Rules that change while a host runs, and rules that cannot be read.
+
+use serde_json::json;
+
+use crate::gateway::Gateway;
+use crate::running::{PATIENCE, poll};
+use crate::switchboard::{Switchboard, fixture};
+
+fn deny(tool: &str) -> serde_json::Value {
+    json!({"rules": [{"effect": "deny", "target": format!("echo/{tool}")}]})
+}
+
+#[test]
+fn hk_03_a_host_does_not_start_with_rules_that_cannot_be_read() {
+    for (level, text, place) in [
+        ("enterprise", "{\"rules\": [\n", "unterminated array"),
+        ("project", "{\"rules\": [{\"effect\": \"deny\"}]}", "the rule has no `target`"),
+        ("user", "{\"rulez\": []}", "`rulez` is not known"),
+        (
+            "user",
+            "{\"rules\": [\n {\"effect\": \"allow\", \"target\": \"a/b\", \"when\": \"args.x >\"}]}",
+            "`when` is no expression",
+        ),
+        (
+            "user",
+            r#"{"rules": [{"effect": "allow", "target": "a/b", "when": "args.x > 1", "match": [{"args": {"x": 1}}]}]}"#,
+            "does not cover this example",
+        ),
+    ] {
+        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+        let file = switchboard.write_policy_text(level, text);
+        for words in [
+            &["call", "echo", "echo", "text=a"][..],
+            &["tools"],
+            &["serve", "--stdio"],
+            &["doctor"],
+        ] {
+            let ran = switchboard.run(words).expect(3);
+            assert!(ran.stderr.contains("the rules cannot be read"), "{words:?}: {ran:?}");
+            assert!(ran.stderr.contains(place), "{words:?}: {ran:?}");
+            assert!(ran.stderr.contains(&format!("{}:", file.display())), "{words:?}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn hk_03_new_rules_count_at_once_and_broken_ones_leave_the_old_in_force() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    switchboard.write_policy("enterprise", &deny("add"));
+    let watching = switchboard.start(&["servers", "list", "--watch"]);
+    watching.wait_for("echo\tready");
+    let gateway = Gateway::with_tool(&switchboard, &[], "echo__echo");
+    let is_denied = |tool: &str, arguments: &serde_json::Value| {
+        let answer = gateway.modern().call(tool, arguments).to_string();
+        answer.contains("of the enterprise policy")
+    };
+    let (echo, add) = (json!({"text": "a"}), json!({"a": 1, "b": 2}));
+    assert!(!is_denied("echo__echo", &echo) && is_denied("echo__add", &add));
+
+    switchboard.write_policy("enterprise", &deny("echo"));
+    let counted = poll(PATIENCE, || is_denied("echo__echo", &echo).then_some(()));
+    assert!(counted.is_some(), "new rules do not count");
+    assert!(!is_denied("echo__add", &add));
+
+    switchboard.write_policy_text("enterprise", "{\"rules\": [");
+    watching.wait_for("unterminated array");
+    assert!(is_denied("echo__echo", &echo), "the old rules are gone");
+    // A mistake in the configuration does not keep new rules out.
+    switchboard.write_config("{");
+    switchboard.write_policy("enterprise", &deny("add"));
+    let counted = poll(PATIENCE, || is_denied("echo__add", &add).then_some(()));
+    assert!(counted.is_some(), "new rules do not count beside a broken configuration");
+    assert!(!is_denied("echo__echo", &echo));
+    watching.interrupt();
+    watching.finish_within(PATIENCE).expect(0);
+}

@@ -1,0 +1,81 @@
+//! Rules of a team: by a path or an address, with a digest.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::switchboard::{Switchboard, fixture};
+
+const RULES: &str = r#"{"rules": [{"effect": "deny", "target": "echo/echo", "name": "team"}]}"#;
+
+fn digest(text: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn home(team: &Value) -> Switchboard {
+    let switchboard = Switchboard::new();
+    let config = json!({
+        "mcpServers": {"echo": fixture(&["echo"])},
+        "settings": {"team": {"policy": team}},
+    });
+    switchboard.write_config(&config.to_string());
+    switchboard
+}
+
+const CALL: [&str; 4] = ["call", "echo", "echo", "text=a"];
+
+#[test]
+fn a_teams_file_counts_while_its_digest_is_right() {
+    let switchboard = home(&json!({"path": "../work/team.json", "sha256": digest(RULES)}));
+    let missing = switchboard.run(&CALL).expect(3);
+    assert!(missing.stderr.contains("the team's `policy.json` is not there"), "{missing:?}");
+    switchboard.write("team.json", RULES);
+    let denied = switchboard.run(&CALL).expect(5);
+    assert!(denied.stderr.contains("`team` of the team policy ("), "{denied:?}");
+    switchboard.write("team.json", "{}");
+    let other = switchboard.run(&CALL).expect(3);
+    assert!(other.stderr.contains("has another digest"), "{other:?}");
+}
+
+#[test]
+fn a_teams_address_is_fetched_once_and_then_used_offline() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/policy.json", listener.local_addr().unwrap());
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request).unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", RULES.len());
+        write!(stream, "{head}Connection: close\r\n\r\n{RULES}").unwrap();
+    });
+    let switchboard = home(&json!({"url": url, "sha256": digest(RULES)}));
+    switchboard.run(&CALL).expect(5);
+    serving.join().unwrap();
+    // Nobody listens there any more.
+    switchboard.run(&CALL).expect(5);
+    let elsewhere = home(&json!({"url": url, "sha256": digest(RULES)}));
+    let refused = elsewhere.run(&CALL).expect(3);
+    assert!(refused.stderr.contains("the team's file cannot be fetched"), "{refused:?}");
+}
+
+#[test]
+fn a_project_cannot_name_a_team_and_an_address_needs_a_digest() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    switchboard.write("team.json", RULES);
+    let settings = json!({"settings": {"team": {"policy": {"path": "team.json"}}}});
+    switchboard.write("switchboard.json", &settings.to_string());
+    let ran = switchboard.run(&CALL).expect(0);
+    assert!(ran.stderr.contains("cannot be widened by a project"), "{ran:?}");
+    let without = home(&json!({"url": "https://team.example/policy.json"}));
+    let ran = without.run(&CALL).expect(3);
+    assert!(ran.stderr.contains("needs its `sha256`"), "{ran:?}");
+    // The organisation's word is stronger than the user's.
+    let organised = home(&json!({"path": "nowhere.json"}));
+    organised.write("team.json", RULES);
+    let file = organised.path("team.json");
+    organised.write_policy("enterprise", &json!({"team": {"policy": {"path": file}}}));
+    let denied = organised.run(&CALL).expect(5);
+    assert!(denied.stderr.contains("`team` of the team policy ("), "{denied:?}");
+}

@@ -1,0 +1,138 @@
+//! What a person sees of texts that try to deceive; a test's name begins with its row.
+#![cfg(target_os = "linux")]
+
+use serde_json::{Value, json};
+
+use crate::given::{given, tool};
+use crate::running::PATIENCE;
+use crate::scripted::configure;
+use crate::switchboard::{Switchboard, fixture};
+use crate::terminal::Terminal;
+
+/// The end of the menu: when it is there, a key answers.
+const MENU: &str = "[e] edit the arguments";
+
+fn is_harmful(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t')) || switchboard_host::format::is_hidden(c)
+}
+
+/// The part of the review that shows the call.
+#[track_caller]
+fn question(switchboard: &Switchboard, words: &[&str]) -> String {
+    let mut terminal = switchboard.in_terminal(&[words, &["--review", "--quiet"]].concat());
+    terminal.wait_for(MENU);
+    terminal.say("s");
+    let ran = terminal.finish_within(PATIENCE).expect(5);
+    let question = ran.stdout.split("Run ").nth(1).unwrap_or_default().replace('\r', "");
+    let question = question.split("bytes of arguments").next().unwrap_or_default().to_owned();
+    assert_eq!(question.chars().find(|c| is_harmful(*c)), None, "{question:?}");
+    question
+}
+
+fn echo() -> Switchboard {
+    Switchboard::with(&json!({"notes": fixture(&["echo"])}))
+}
+
+#[test]
+fn ux_01_ux_08_codes_for_the_terminal_are_shown_in_a_review() {
+    for (argument, expected) in [
+        ("text=\u{1b}[2K\u{1b}[1Als", r"\u001b[2K\u001b[1Als"),
+        ("text=\u{9b}2J\u{90}x\u{9c}", r"\u009b2J\u0090x\u009c"),
+        ("text=rm\rls\u{8}\u{8}\u{7}", r"rm\rls\b\b\u0007"),
+        ("text=\u{1b}]1337;File=a\u{7}", r"\u001b]1337;File=a\u0007"),
+    ] {
+        let shown = question(&echo(), &["call", "notes", "echo", argument]);
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn ux_04_ux_05_reordering_and_joining_characters_are_marked_in_a_review() {
+    let shown =
+        question(&echo(), &["call", "notes", "echo", "text=cod\u{202e}gpj.sh r\u{200b}m -rf"]);
+    assert!(shown.contains("cod<U+202E>gpj.sh r<U+200B>m -rf"), "{shown}");
+}
+
+#[test]
+fn ux_02_ux_08_nothing_a_server_says_reaches_a_terminal_raw() {
+    let bad =
+        "x\u{1b}]8;;http://evil.test\u{7}y\u{1b}]52;c;AAAA\u{7}\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\r";
+    let switchboard = Switchboard::new();
+    let offers = json!({
+        "tools": [tool("get", bad, json!({"a": {"description": bad}})), tool("fail", "Fails.", json!({}))],
+        "results": {
+            "get": {"content": [{"type": "text", "text": bad}], "structuredContent": {bad: bad}},
+            "fail": {"code": -32_000, "message": bad, "data": bad},
+        },
+        "notices": {"get": {"stderr": bad, "log": bad, "progress": bad}},
+    });
+    let entry = given(&switchboard, "web", &offers);
+    let config = json!({"mcpServers": {"web": entry}, "settings": {"scan": "off"}});
+    switchboard.write_config(&config.to_string());
+    let commands: [&[&str]; 11] = [
+        &["tools", "show", "web", "get"],
+        &["tools", "list", "--json"],
+        &["tools", "list", "--held"],
+        &["doctor", "web"],
+        &["call", "web", "get"],
+        &["call", "web", "get", "--json"],
+        &["call", "web", "fail"],
+        &["calls"],
+        &["calls", "show", "1"],
+        &["calls", "show", "3", "--json"],
+        &["logs", "web"],
+    ];
+    for words in commands {
+        let ran = switchboard.run(words);
+        for text in [&ran.stdout, &ran.stderr] {
+            let harmful = text.chars().find(|c| is_harmful(*c));
+            assert_eq!(harmful, None, "{words:?} prints it raw: {text}");
+        }
+    }
+}
+
+#[test]
+fn ux_06_a_long_argument_runs_only_after_its_end_was_seen() {
+    let switchboard = echo();
+    let long = format!("text={}; rm -rf", "a".repeat(20_000));
+    let words = ["call", "notes", "echo", &long, "--review", "--quiet"];
+    let mut terminal = switchboard.in_terminal(&words);
+    terminal.wait_for(MENU);
+    terminal.say("r");
+    terminal.wait_for("Type the fingerprint that stands below them");
+    terminal.say("\r");
+    terminal.wait_for_after("nothing runs", MENU);
+    terminal.say("s");
+    let ran = terminal.finish_within(PATIENCE).expect(5);
+    assert!(ran.stdout.contains("bytes of arguments") && ran.stdout.contains("; rm -rf"));
+    assert!(!ran.stdout.contains('…'), "something was left out");
+}
+
+/// A conversation in which the model wants two things written.
+fn two_writes() -> Switchboard {
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    let call = |key: &str| json!({"name": "notes__write", "arguments": {"key": key}});
+    let turns: Value = json!([{"calls": [call("a"), call("b")]}, {"text": "Done."}]);
+    let servers = json!({"notes": fixture(&["echo", "--journal", &journal])});
+    configure(&switchboard, &json!({"mcpServers": servers}), &turns);
+    switchboard
+}
+
+#[test]
+fn ux_07_a_key_that_was_meant_for_the_question_before_does_not_answer_the_next() {
+    let switchboard = two_writes();
+    let mut terminal = Terminal::open(&switchboard, &["chat"]);
+    terminal.line("Write");
+    terminal.wait_for(MENU);
+    terminal.say("rrrr");
+    terminal.wait_for("\"key\": \"b\"");
+    terminal.say("r\r");
+    terminal.wait_for(MENU);
+    terminal.say("s");
+    terminal.wait_for("Done.");
+    terminal.line("/quit");
+    terminal.finish();
+    let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap();
+    assert_eq!(journal, "write a\n");
+}

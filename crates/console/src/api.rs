@@ -1,0 +1,62 @@
+//! The JSON API's answers to questions: what the pages show, as it is.
+
+use std::future::{Ready, ready};
+
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+
+use crate::console::Shared;
+use crate::reply::{Problem, json};
+use crate::shown::{self, CallQuery, ToolQuery};
+
+type Answer = Result<Response, Problem>;
+
+pub(crate) async fn overview(State(console): State<Shared>) -> Answer {
+    Ok(json(&shown::overview(&console).await?))
+}
+
+pub(crate) fn servers(State(console): State<Shared>) -> Ready<Response> {
+    ready(json(&shown::servers(&console)))
+}
+
+pub(crate) async fn server(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
+    Ok(json(&shown::server(&console, &name).await?))
+}
+
+pub(crate) fn tools(
+    State(console): State<Shared>,
+    Query(query): Query<ToolQuery>,
+) -> Ready<Response> {
+    ready(json(&shown::tools(&console, &query)))
+}
+
+pub(crate) fn tool(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+) -> Ready<Answer> {
+    ready(shown::tool(&console, &server, &tool).map(|tool| json(&tool)))
+}
+
+pub(crate) fn resources(State(console): State<Shared>) -> Ready<Response> {
+    ready(json(&shown::resources(&console)))
+}
+
+pub(crate) async fn calls(State(console): State<Shared>, Query(query): Query<CallQuery>) -> Answer {
+    Ok(json(&shown::calls(&console, &query).await?))
+}
+
+pub(crate) async fn call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
+    Ok(json(&shown::call(&console, &id).await?))
+}
+
+pub(crate) async fn reviews(State(console): State<Shared>) -> Answer {
+    Ok(json(&shown::reviews(&console).await?))
+}
+
+pub(crate) async fn sessions(State(console): State<Shared>) -> Answer {
+    Ok(json(&shown::sessions(&console).await?))
+}
+
+pub(crate) async fn session(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
+    Ok(json(&shown::session(&console, &id).await?))
+}

@@ -1,0 +1,62 @@
+//! The style sheet, the script and the icon: part of the program, fetched again only when they differ.
+
+use std::future::{Ready, ready};
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use switchboard_host::digest;
+
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+const ASSETS: [Asset; 3] = [
+    Asset {
+        name: "style.css",
+        kind: "text/css; charset=utf-8",
+        text: include_str!("../assets/style.css"),
+    },
+    Asset {
+        name: "script.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/script.js"),
+    },
+    Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../assets/icon.svg") },
+];
+
+static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
+    ASSETS.map(|asset| {
+        let digest = digest::of([asset.text.as_bytes()]);
+        format!("\"{}\"", digest.get(..20).unwrap_or(&digest))
+    })
+});
+
+pub(crate) fn asset(Path(name): Path<String>, headers: HeaderMap) -> Ready<Response> {
+    ready(found(&name, &headers))
+}
+
+fn found(name: &str, headers: &HeaderMap) -> Response {
+    let Some((asset, tag)) = ASSETS.iter().zip(TAGS.iter()).find(|(asset, _)| asset.name == name)
+    else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let mut response = if known.is_some_and(|known| known.contains(tag.as_str())) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        asset.text.into_response()
+    };
+    let given = response.headers_mut();
+    given.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
+    // Kept, but asked about each time: an update of the program is seen at once.
+    given.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        given.insert(ETAG, tag);
+    }
+    response
+}

@@ -1,0 +1,101 @@
+//! The console itself: what it shows, under which address, and who is signed in.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use switchboard_host::Host;
+use tokio_util::sync::CancellationToken;
+
+use crate::door::{Names, SignIns, acting, checked, guarded, signed_in};
+use crate::live::Feed;
+use crate::routes::{Proof, ROUTES};
+
+/// What pages and the API are answered with.
+pub(crate) type Shared = Arc<Console>;
+
+/// Under which address the console is reached.
+#[derive(Clone, Debug)]
+pub enum Address {
+    /// On this machine only.
+    Loopback(SocketAddr),
+    /// Behind a proxy that speaks TLS: `https://tools.example`.
+    Https(String),
+}
+
+/// How to set it up.
+pub struct Options {
+    /// Under which address it is reached.
+    pub address: Address,
+    /// The folder in which the host keeps its state.
+    pub state: PathBuf,
+    /// Ends streams that would go on for ever.
+    pub stop: CancellationToken,
+    /// Shows a sign-in link to whoever sees the terminal.
+    pub announce: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// The console.
+pub struct Console {
+    pub(crate) host: Host,
+    pub(crate) state: PathBuf,
+    pub(crate) stop: CancellationToken,
+    pub(crate) names: Names,
+    pub(crate) sign_ins: SignIns,
+    pub(crate) feed: Feed,
+    announce: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Console {
+    /// The console of a host.
+    #[must_use]
+    pub fn new(host: Host, options: Options) -> Arc<Self> {
+        Arc::new(Self {
+            feed: Feed::new(host.clone(), options.stop.clone()),
+            host,
+            state: options.state,
+            stop: options.stop,
+            names: Names::new(&options.address),
+            sign_ins: SignIns::default(),
+            announce: options.announce,
+        })
+    }
+
+    /// A link that signs one browser in, once and for a few minutes; none without randomness or
+    /// while others were asked for just now.
+    #[must_use]
+    pub fn link(&self) -> Option<String> {
+        let key = self.sign_ins.new_key()?;
+        Some(format!("{}/?key={key}", self.names.base()))
+    }
+
+    /// The pages, the API and what both need, each behind what it asks for.
+    pub fn router(self: &Arc<Self>) -> Router {
+        let of = |wanted: Proof| {
+            let routes = ROUTES.iter().filter(|route| route.proof == wanted);
+            routes.fold(Router::new(), |router, route| router.route(route.path, (route.serve)()))
+        };
+        let signed = of(Proof::Session).layer(from_fn_with_state(Arc::clone(self), signed_in));
+        let acting = of(Proof::Token).layer(from_fn_with_state(Arc::clone(self), acting));
+        Router::new()
+            .merge(of(Proof::Nothing))
+            .merge(signed)
+            .merge(acting)
+            .layer(from_fn_with_state(Arc::clone(self), checked))
+            .layer(from_fn(guarded))
+            .with_state(Arc::clone(self))
+    }
+
+    /// Shows a new link where only whoever may sign in sees it.
+    pub(crate) fn announce_link(&self) -> bool {
+        match self.link() {
+            Some(link) => {
+                (self.announce)(&link);
+                true
+            }
+            None => false,
+        }
+    }
+}

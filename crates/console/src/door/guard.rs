@@ -1,0 +1,134 @@
+//! What stands before the routes: names for all, a session for most, a token for what acts.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::cookie;
+use super::sign_ins::is_same;
+use crate::console::{Console, Shared};
+use crate::pages::sign_in;
+use crate::reply::{Problem, html_with};
+
+/// The header in which a page's script repeats the token of the page.
+const TOKEN: &str = "x-switchboard-token";
+
+/// Whoever is signed in.
+#[derive(Clone)]
+pub(crate) struct Signed {
+    /// What the page has to repeat to act.
+    pub(crate) token: Arc<str>,
+    cookie: String,
+}
+
+/// Refuses what is not meant for us.
+pub(crate) async fn checked(
+    State(console): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match console.names.check(request.method(), request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(why) => Problem::new(StatusCode::FORBIDDEN, why).into_response(),
+    }
+}
+
+/// Lets whoever is signed in look. A link from the terminal signs in.
+pub(crate) async fn signed_in(
+    State(console): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if request.uri().path() == "/"
+        && let Some(key) = key_of(request.uri().query().unwrap_or_default())
+    {
+        return sign_in_with(&console, request.headers(), key);
+    }
+    match signed(&console, request.headers()) {
+        Some(signed) => {
+            request.extensions_mut().insert(signed);
+            next.run(request).await
+        }
+        None => nobody(request.uri().path()),
+    }
+}
+
+/// Lets whoever is signed in act, from a page of ours and with JSON, which no form can send.
+pub(crate) async fn acting(
+    State(console): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(signed) = signed(&console, request.headers()) else {
+        return nobody(request.uri().path());
+    };
+    if request.method() != Method::GET && !is_json(request.headers()) {
+        let why = "the body has to be `application/json`";
+        return Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response();
+    }
+    let token = request.headers().get(TOKEN).and_then(|value| value.to_str().ok());
+    if !token.is_some_and(|token| is_same(token, &signed.token)) {
+        let why = format!("the token of the page is missing: `{TOKEN}`");
+        let hint = "load the page again";
+        return Problem::new(StatusCode::FORBIDDEN, why).with_hint(hint).into_response();
+    }
+    request.extensions_mut().insert(signed);
+    next.run(request).await
+}
+
+impl Console {
+    /// Signs a browser out.
+    pub(crate) fn sign_out(&self, signed: &Signed) -> Response {
+        self.sign_ins.leave(&signed.cookie);
+        let mut response = crate::reply::json(&serde_json::json!({"signed_out": true}));
+        if let Ok(value) = HeaderValue::from_str(&cookie::clear(&self.names)) {
+            response.headers_mut().insert(SET_COOKIE, value);
+        }
+        response
+    }
+}
+
+fn signed(console: &Console, headers: &HeaderMap) -> Option<Signed> {
+    let cookie = cookie::read(&console.names, headers)?;
+    let token = console.sign_ins.token(&cookie)?;
+    Some(Signed { token, cookie })
+}
+
+/// A browser that only fetches ahead must not use the link up.
+fn sign_in_with(console: &Console, headers: &HeaderMap, key: &str) -> Response {
+    if headers.contains_key("sec-purpose") || headers.contains_key("purpose") {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let session = console.sign_ins.exchange(key);
+    let cookie = session.map(|session| cookie::set(&console.names, &session.word));
+    let Some(value) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
+        return html_with(StatusCode::UNAUTHORIZED, sign_in::page(sign_in::Why::UsedLink));
+    };
+    // Not a redirect: after a link from another site it would arrive without the cookie.
+    let mut response = html_with(StatusCode::OK, sign_in::welcome());
+    response.headers_mut().insert(SET_COOKIE, value);
+    response
+}
+
+fn nobody(path: &str) -> Response {
+    if path.starts_with("/api/") {
+        let hint = "open the link that `switchboard serve` printed";
+        let problem = Problem::new(StatusCode::UNAUTHORIZED, "nobody is signed in");
+        return problem.with_hint(hint).into_response();
+    }
+    html_with(StatusCode::UNAUTHORIZED, sign_in::page(sign_in::Why::Nobody))
+}
+
+fn key_of(query: &str) -> Option<&str> {
+    query.split('&').find_map(|pair| pair.strip_prefix("key="))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.and_then(|kind| kind.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}

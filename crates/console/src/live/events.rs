@@ -1,0 +1,59 @@
+//! The stream of events as a browser gets it.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::feed::{Notice, View};
+use crate::console::Shared;
+
+/// A stream that has nothing to say says so this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Tells what happens, from here on or after `Last-Event-ID`.
+pub(crate) fn events(State(console): State<Shared>, headers: HeaderMap) -> Ready<Response> {
+    ready(stream_of(&console, &headers))
+}
+
+fn stream_of(console: &Shared, headers: &HeaderMap) -> Response {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let View { missed, receiver } = console.feed.view(last);
+    let first: Vec<Event> = match missed {
+        Some(missed) => missed.iter().map(event).collect(),
+        None => vec![reset()],
+    };
+    let coming = stream::unfold(receiver, |mut receiver| async move {
+        match receiver.recv().await {
+            Ok(notice) => Some((event(&notice), receiver)),
+            Err(RecvError::Lagged(_)) => Some((reset(), receiver)),
+            Err(RecvError::Closed) => None,
+        }
+    });
+    let stop = console.stop.clone();
+    let all = stream::iter(std::iter::once(hello()).chain(first)).chain(coming);
+    let all = all.take_until(async move { stop.cancelled().await });
+    let all = all.map(Ok::<Event, Infallible>);
+    Sse::new(all).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+fn event(notice: &Arc<Notice>) -> Event {
+    Event::default().id(&notice.id).event(notice.part).data(&notice.text)
+}
+
+/// So that a page knows at once that it is heard.
+fn hello() -> Event {
+    Event::default().event("hello").data("{}")
+}
+
+/// Something was missed that is not kept: everything may be different.
+fn reset() -> Event {
+    Event::default().event("all").data("{\"event\":\"missed\"}")
+}

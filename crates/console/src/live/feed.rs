@@ -1,0 +1,228 @@
+//! One stream of numbered notices out of the host's events and of what waits, for all viewers.
+//!
+//! It runs while somebody looks, and a while longer so that a short break loses nothing. The host
+//! makes no events for nobody, so a console that nobody looks at costs calls nothing.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_host::Host;
+use switchboard_host::events::What;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use crate::random;
+
+/// So many notices are kept for whoever comes back.
+const KEPT: usize = 1_024;
+/// As long it goes on without a viewer.
+const AFTERLIFE: Duration = Duration::from_secs(60);
+
+/// The stream. It is started by its first viewer.
+pub(crate) struct Feed {
+    host: Host,
+    stop: CancellationToken,
+    running: Mutex<Option<Arc<Running>>>,
+}
+
+struct Running {
+    /// Tells the numbers of this run from those of others.
+    run: String,
+    state: Mutex<State>,
+    sender: broadcast::Sender<Arc<Notice>>,
+    over: CancellationToken,
+}
+
+struct State {
+    next: u64,
+    kept: VecDeque<Arc<Notice>>,
+    is_over: bool,
+}
+
+/// One thing that happened.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    /// Its name for whoever wants to go on after it.
+    pub(crate) id: String,
+    number: u64,
+    /// `servers`, `calls`, `reviews` or `messages`: which part of a page it is about.
+    pub(crate) part: &'static str,
+    pub(crate) text: String,
+}
+
+/// What a viewer gets.
+pub(crate) struct View {
+    /// What it has missed, or nothing if that is not known: then everything may be different.
+    pub(crate) missed: Option<Vec<Arc<Notice>>>,
+    pub(crate) receiver: broadcast::Receiver<Arc<Notice>>,
+}
+
+impl Feed {
+    pub(crate) fn new(host: Host, stop: CancellationToken) -> Self {
+        Self { host, stop, running: Mutex::default() }
+    }
+
+    /// Looks from here on, or on from the notice that was seen last.
+    pub(crate) fn view(&self, last: Option<&str>) -> View {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = running.as_ref().and_then(|running| running.view(last)) {
+            return view;
+        }
+        let fresh = Arc::new(Running::new());
+        let receiver = fresh.sender.subscribe();
+        tokio::spawn(follow_events(Arc::clone(&fresh), self.host.clone(), self.stop.clone()));
+        tokio::spawn(follow_waiting(Arc::clone(&fresh), self.host.clone()));
+        *running = Some(fresh);
+        View { missed: last.is_none().then(Vec::new), receiver }
+    }
+}
+
+impl Running {
+    fn new() -> Self {
+        Self {
+            run: random::word().unwrap_or_default().chars().take(8).collect(),
+            state: Mutex::new(State { next: 1, kept: VecDeque::new(), is_over: false }),
+            sender: broadcast::Sender::new(KEPT),
+            over: CancellationToken::new(),
+        }
+    }
+
+    /// Nothing once it has ended.
+    fn view(&self, last: Option<&str>) -> Option<View> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_over {
+            return None;
+        }
+        // Under the lock: nothing is told between what was missed and what comes.
+        let receiver = self.sender.subscribe();
+        let missed = match last {
+            None => Some(Vec::new()),
+            Some(last) => self.after(&state, last),
+        };
+        Some(View { missed, receiver })
+    }
+
+    fn after(&self, state: &State, last: &str) -> Option<Vec<Arc<Notice>>> {
+        let (run, number) = last.rsplit_once('-')?;
+        let number: u64 = number.parse().ok()?;
+        let oldest = state.kept.front().map_or(state.next, |notice| notice.number);
+        let is_known = run == self.run && number < state.next && number + 1 >= oldest;
+        is_known
+            .then(|| state.kept.iter().filter(|notice| notice.number > number).cloned().collect())
+    }
+
+    fn tell(&self, part: &'static str, body: &Value) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = state.next;
+        state.next += 1;
+        let id = format!("{}-{number}", self.run);
+        let notice = Arc::new(Notice { id, number, part, text: body.to_string() });
+        if state.kept.len() == KEPT {
+            state.kept.pop_front();
+        }
+        state.kept.push_back(Arc::clone(&notice));
+        // Nobody may look at this moment.
+        self.sender.send(notice).ok();
+    }
+
+    /// Ends it unless somebody looks.
+    fn end(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_over = self.sender.receiver_count() == 0;
+        state.is_over
+    }
+}
+
+async fn follow_events(running: Arc<Running>, host: Host, stop: CancellationToken) {
+    let mut events = host.events().watch();
+    let mut check = tokio::time::interval(AFTERLIFE);
+    check.reset();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            event = events.recv() => match event {
+                Ok(event) => running.tell(part_of(&event.what), &json!(event.what)),
+                Err(RecvError::Lagged(missed)) => {
+                    running.tell("all", &json!({"event": "missed", "count": missed}));
+                }
+                Err(RecvError::Closed) => break,
+            },
+            _ = check.tick() => if running.end() {
+                break;
+            },
+        }
+    }
+    running.over.cancel();
+}
+
+/// What waits in other processes is told by nobody; it is looked for.
+async fn follow_waiting(running: Arc<Running>, host: Host) {
+    let mut waiting = host.waiting().watch();
+    // The first is how it is, not a change.
+    let mut is_first = true;
+    while let Some(changed) = running.over.run_until_cancelled(waiting.changed()).await {
+        match changed {
+            Ok(list) if !is_first => {
+                running.tell("reviews", &json!({"event": "reviews", "waiting": list.len()}));
+            }
+            Ok(_) => is_first = false,
+            // It cannot be read for now; the pages say so themselves.
+            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+        }
+    }
+}
+
+fn part_of(what: &What) -> &'static str {
+    match what {
+        What::CallStarted { .. } | What::CallFinished { .. } | What::TaskChanged { .. } => "calls",
+        What::Waiting { .. } | What::Answered { .. } | What::ElicitationComplete { .. } => {
+            "reviews"
+        }
+        What::ServerSaid { .. } => "messages",
+        // Also whatever comes to be told later.
+        _ => "servers",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(missed: Option<Vec<Arc<Notice>>>) -> Option<Vec<String>> {
+        missed.map(|missed| missed.iter().map(|notice| notice.text.clone()).collect())
+    }
+
+    #[test]
+    fn whoever_comes_back_gets_what_was_missed_or_is_told_that_it_is_not_known() {
+        let running = Running::new();
+        for number in 1..=3 {
+            running.tell("calls", &json!(number));
+        }
+        let id = |number: u64| format!("{}-{number}", running.run);
+        let missed = |last: &str| texts(running.view(Some(last)).unwrap().missed);
+        let all = |numbers: &[&str]| Some(numbers.iter().map(|text| (*text).to_owned()).collect());
+        assert_eq!(missed(&id(1)), all(&["2", "3"]));
+        assert_eq!(missed(&id(3)), all(&[]));
+        assert_eq!(missed(&id(4)), None);
+        assert_eq!(missed("other-1"), None);
+        assert_eq!(missed("odd"), None);
+        for number in 0..KEPT {
+            running.tell("calls", &json!(number));
+        }
+        assert_eq!(missed(&id(2)), None, "it is not kept any more");
+        assert_eq!(missed(&id(3)).unwrap().len(), KEPT);
+    }
+
+    #[test]
+    fn it_ends_only_when_nobody_looks() {
+        let running = Running::new();
+        let view = running.view(None).unwrap();
+        assert!(!running.end());
+        drop(view);
+        assert!(running.end());
+        assert!(running.view(None).is_none());
+    }
+}

@@ -1,0 +1,196 @@
+//! What is around every page: the head, the way around, and the page itself.
+
+use axum::response::Response;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::parts::prose;
+use crate::console::Console;
+use crate::door::Signed;
+use crate::reply::{self, Problem};
+
+/// One page, without what is around it.
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) section: Section,
+    pub(super) body: Markup,
+}
+
+/// The parts of the console.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Overview,
+    Servers,
+    Tools,
+    Resources,
+    Reviews,
+    Calls,
+    Sessions,
+}
+
+impl Section {
+    const ALL: [Self; 7] = [
+        Self::Overview,
+        Self::Reviews,
+        Self::Servers,
+        Self::Tools,
+        Self::Resources,
+        Self::Calls,
+        Self::Sessions,
+    ];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Servers => "Servers",
+            Self::Tools => "Tools",
+            Self::Resources => "Resources",
+            Self::Reviews => "Reviews",
+            Self::Calls => "Calls",
+            Self::Sessions => "Sessions",
+        }
+    }
+
+    const fn place(self) -> &'static str {
+        match self {
+            Self::Overview => "/",
+            Self::Servers => "/servers",
+            Self::Tools => "/tools",
+            Self::Resources => "/resources",
+            Self::Reviews => "/reviews",
+            Self::Calls => "/calls",
+            Self::Sessions => "/sessions",
+        }
+    }
+
+    /// The lines of its icon, in a square of 16.
+    const fn lines(self) -> &'static str {
+        match self {
+            Self::Overview => "M2 13V8m4 5V3m4 10V6m4 7V9",
+            Self::Servers => "M2.5 3h11v4h-11zm0 6h11v4h-11zM5 5h.01M5 11h.01",
+            Self::Tools => {
+                "M9.5 2.5a3.5 3.5 0 0 0-3.3 4.7L2 11.5 4.5 14l4.3-4.2a3.5 3.5 0 0 0 4.5-4.6L11 7.500 8.600 5.100 10.800 2.800z"
+            }
+            Self::Resources => "M4 1.500h5.500L13 5v9.500H4zM9.500 1.500V5H13",
+            Self::Reviews => {
+                "M8 1.500 13.500 3.500v4c0 3.500-2.300 5.800-5.500 7-3.200-1.200-5.500-3.500-5.500-7v-4zM5.500 8l1.800 1.800L10.700 6.300"
+            }
+            Self::Calls => "M2 4h12M2 8h8M2 12h10",
+            Self::Sessions => "M2 3h12v8H7l-3 3v-3H2z",
+        }
+    }
+}
+
+/// The page with everything around it; what went wrong instead, if something did.
+pub(super) async fn respond(
+    console: &Console,
+    signed: &Signed,
+    page: Result<Page, Problem>,
+) -> Response {
+    // The pages work without the queue; the one about it says what is wrong.
+    let waiting = console.host.waiting().list().await.map_or(0, |list| list.len());
+    let frame = Frame { token: &signed.token, waiting };
+    match page {
+        Ok(page) => reply::html(frame.around(&page)),
+        Err(problem) => {
+            let page = Page {
+                title: "Not here".to_owned(),
+                section: Section::Overview,
+                body: html! {
+                    div class="empty" {
+                        h1 { "That did not work" }
+                        p { (prose(&problem.to_string())) }
+                        @if let Some(hint) = problem.hint() { p class="muted" { (hint) } }
+                        p { a class="button" href="/" { "To the overview" } }
+                    }
+                },
+            };
+            reply::html_with(problem.status(), frame.around(&page))
+        }
+    }
+}
+
+struct Frame<'a> {
+    token: &'a str,
+    waiting: usize,
+}
+
+impl Frame<'_> {
+    fn around(&self, page: &Page) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (head(&page.title, &More::Token(self.token)))
+                body {
+                    a class="skip" href="#main" { "Skip to the content" }
+                    header class="side" {
+                        a class="brand" href="/" {
+                            img src="/assets/icon.svg" alt="" width="22" height="22";
+                            span { "Switchboard" }
+                        }
+                        nav aria-label="Pages" {
+                            @for section in Section::ALL { (self.way_to(section, page.section)) }
+                        }
+                        div class="foot" {
+                            span class="live" data-live-state="off" title="Live updates" {
+                                span class="dot" {} span class="live-word" { "connecting" }
+                            }
+                            button type="button" class="link" data-post="/api/v1/sign-out"
+                                data-then="/" { "Sign out" }
+                        }
+                    }
+                    main id="main" tabindex="-1" { (page.body) }
+                    div id="toast" role="status" aria-live="polite" {}
+                }
+            }
+        }
+    }
+
+    fn way_to(&self, section: Section, here: Section) -> Markup {
+        let current = (section == here).then_some("page");
+        html! {
+            a href=(section.place()) aria-current=[current] {
+                svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" {
+                    path d=(PreEscaped(section.lines())) {}
+                }
+                span { (section.label()) }
+                @if section == Section::Reviews {
+                    span data-live="waiting-count" {
+                        @if self.waiting > 0 {
+                            span class="count" aria-label="waiting" { (self.waiting) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the head of a page has beside what all have.
+pub(super) enum More<'a> {
+    Nothing,
+    /// The token, on pages that can act.
+    Token(&'a str),
+    /// The way to the first page, at once.
+    Onward,
+}
+
+/// The head of a page.
+pub(super) fn head(title: &str, more: &More<'_>) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="robots" content="noindex";
+            @match more {
+                More::Nothing => {},
+                More::Token(token) => { meta name="token" content=(token); },
+                More::Onward => { meta http-equiv="refresh" content="0;url=/"; },
+            }
+            title { (title) " · Switchboard" }
+            link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+            link rel="stylesheet" href="/assets/style.css";
+            script src="/assets/script.js" defer {}
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The first page: what is connected, what waits, and how the last hour was.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::calls::table;
+use super::layout::{Page, Section, respond};
+use super::parts::{empty, heading, prose, state, to_server};
+use super::{chart, when};
+use crate::console::Shared;
+use crate::door::Signed;
+use crate::shown::{self, OverviewShown};
+
+/// The whole at a glance.
+pub(crate) async fn overview(
+    State(console): State<Shared>,
+    Extension(signed): Extension<Signed>,
+) -> Response {
+    let shown = shown::overview(&console).await;
+    let page = shown.map(|shown| Page {
+        title: "Overview".to_owned(),
+        section: Section::Overview,
+        body: body(&shown),
+    });
+    respond(&console, &signed, page).await
+}
+
+fn body(shown: &OverviewShown) -> Markup {
+    html! {
+        (heading("Overview", &html! { "What is connected, what waits for you, and what happened." }))
+        div data-live="overview" {
+            div class="tiles" {
+                (tile("Servers", "/servers", &servers_count(shown), &by_state(shown)))
+                (tile("Waiting for you", "/reviews", &html! {
+                    span class=[(shown.waiting > 0).then_some("attention")] { (shown.waiting) }
+                }, &html! { @if shown.waiting > 0 { "answer them" } @else { "nothing waits" } }))
+                (tile("Calls, last hour", "/calls", &html! { (shown.hour.calls) }, &html! {
+                    (rate(shown)) " a minute"
+                }))
+                (tile("Errors", "/calls", &html! { (error_share(shown)) }, &html! {
+                    (shown.hour.failed) " of " (shown.hour.ended)
+                }))
+                (tile("Duration", "/calls", &html! { (taken(shown.hour.p50_milliseconds)) }, &html! {
+                    "99 % within " (taken(shown.hour.p99_milliseconds))
+                }))
+            }
+            div class="columns" {
+                section class="card" aria-labelledby="per-minute" {
+                    h2 id="per-minute" { "Calls per minute" }
+                    (chart::calls(&shown.minutes))
+                    p class="legend" { span class="key bar" {} "calls" span class="key failed" {} "failed" }
+                }
+                section class="card" aria-labelledby="durations" {
+                    h2 id="durations" { "Duration" }
+                    (chart::durations(&shown.minutes))
+                    p class="legend" { span class="key bar" {} "median" span class="key slow" {} "99th percentile" }
+                }
+            }
+            @if !shown.attention.is_empty() { (attention(shown)) }
+            section aria-labelledby="newest" {
+                div class="row-heading" {
+                    h2 id="newest" { "Newest calls" }
+                    a href="/calls" { "All calls" }
+                }
+                @if shown.newest.is_empty() {
+                    (empty("No calls yet", &html! {
+                        "Try one on the " a href="/tools" { "Tools" } " page, or connect a client to "
+                        code { "/mcp" } " at this address."
+                    }))
+                } @else { (table(&shown.newest)) }
+            }
+        }
+    }
+}
+
+fn tile(label: &str, place: &str, value: &Markup, below: &Markup) -> Markup {
+    html! {
+        a class="tile" href=(place) {
+            span class="tile-label" { (label) }
+            span class="tile-value" { (value) }
+            span class="tile-below" { (below) }
+        }
+    }
+}
+
+fn servers_count(shown: &OverviewShown) -> Markup {
+    let ready = shown.states.get("ready").copied().unwrap_or(0);
+    html! { (ready) span class="of" { " / " (shown.servers) } }
+}
+
+fn by_state(shown: &OverviewShown) -> Markup {
+    let others: Vec<String> = shown
+        .states
+        .iter()
+        .filter(|(word, _)| **word != "ready")
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
+    html! {
+        @if others.is_empty() { "all ready, " (shown.tools) " tools" } @else { (others.join(", ")) }
+    }
+}
+
+fn attention(shown: &OverviewShown) -> Markup {
+    html! {
+        section class="card" aria-labelledby="attention" {
+            h2 id="attention" { "Servers that need something" }
+            ul class="plain" {
+                @for server in &shown.attention {
+                    li {
+                        span class="first" { (to_server(&server.name)) (state(server.state)) }
+                        @if let Some(reason) = &server.reason { span { (prose(reason)) } }
+                        @if let Some(step) = &server.next_step {
+                            span class="muted" { "Next: " (prose(step)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rate(shown: &OverviewShown) -> String {
+    let minutes = shown.minutes.len().max(1) as f64;
+    format!("{:.1}", shown.hour.calls as f64 / minutes)
+}
+
+fn error_share(shown: &OverviewShown) -> String {
+    if shown.hour.ended == 0 {
+        return "–".to_owned();
+    }
+    format!("{:.1} %", 100.0 * shown.hour.failed as f64 / shown.hour.ended as f64)
+}
+
+fn taken(milliseconds: Option<f64>) -> String {
+    milliseconds.map_or_else(|| "–".to_owned(), when::duration)
+}

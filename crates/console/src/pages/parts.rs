@@ -1,0 +1,118 @@
+//! Small things that several pages have: states, links, texts in JSON, headings.
+
+use maud::{Markup, html};
+
+use super::pretty::pretty;
+
+/// The state of a server, with its colour.
+pub(super) fn state(word: &str) -> Markup {
+    let tone = match word {
+        "ready" => "good",
+        "starting" => "busy",
+        "waiting to retry" | "needs login" | "needs approval" => "warn",
+        "failed" => "bad",
+        _ => "quiet",
+    };
+    badge(tone, word)
+}
+
+/// How a call ended, with its colour.
+pub(super) fn outcome(word: &str) -> Markup {
+    let tone = match word {
+        "ok" => "good",
+        "running" | "under way" => "busy",
+        "denied" | "rejected" | "cancelled" => "quiet",
+        "tool_error" | "not_sent" | "refused" => "warn",
+        _ => "bad",
+    };
+    badge(tone, &word.replace('_', " "))
+}
+
+/// A word with a coloured dot; the colour is never all there is.
+pub(super) fn badge(tone: &str, word: &str) -> Markup {
+    html! { span class={ "badge " (tone) } { span class="dot" aria-hidden="true" {} (word) } }
+}
+
+/// The address of a page below others, each part made safe for it.
+pub(super) fn place(parts: &[&str]) -> String {
+    let mut out = String::new();
+    for part in parts {
+        out.push('/');
+        for byte in part.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                    out.push(char::from(byte));
+                }
+                // Also dots: a part that is only dots would be taken for a way up.
+                _ => out.push_str(&format!("%{byte:02X}")),
+            }
+        }
+    }
+    out
+}
+
+/// A link to a server's page.
+pub(super) fn to_server(name: &str) -> Markup {
+    html! { a href=(place(&["servers", name])) { (name) } }
+}
+
+/// JSON over several lines, otherwise exactly as it was sent.
+pub(super) fn json(text: &str) -> Markup {
+    html! { pre class="code" tabindex="0" { (pretty(text)) } }
+}
+
+/// A sentence in which names and commands stand between backticks.
+pub(super) fn prose(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// So many of something.
+pub(super) fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What stands where nothing is: why, and what to do.
+pub(super) fn empty(title: &str, hint: &Markup) -> Markup {
+    html! { div class="empty" { h2 { (title) } p class="muted" { (hint) } } }
+}
+
+/// The heading of a page.
+pub(super) fn heading(title: &str, about: &Markup) -> Markup {
+    html! { div class="heading" { h1 { (title) } p class="muted" { (about) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_address_stay_parts() {
+        for (parts, expected) in [
+            (&["servers", "a"][..], "/servers/a"),
+            (&["servers", "a/b c"], "/servers/a%2Fb%20c"),
+            (&["servers", ".."], "/servers/%2E%2E"),
+            (&["tools", "x", "\"><script>"], "/tools/x/%22%3E%3Cscript%3E"),
+        ] {
+            assert_eq!(place(parts), expected);
+        }
+    }
+
+    #[test]
+    fn names_in_a_sentence_stand_out() {
+        let shown = prose("run `a <b>`, then `c").into_string();
+        assert_eq!(shown, "run <code>a &lt;b&gt;</code>, then <code>c</code>");
+    }
+
+    #[test]
+    fn a_text_of_somebody_else_is_shown_and_not_run() {
+        let shown = json("<img src=x onerror=alert(1)>").into_string();
+        assert_eq!(
+            shown,
+            "<pre class=\"code\" tabindex=\"0\">&lt;img src=x onerror=alert(1)&gt;</pre>"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Resources to read and prompts to fetch.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::layout::{Page, Section, respond};
+use super::parts::{empty, heading, place, to_server};
+use crate::console::Shared;
+use crate::door::Signed;
+use crate::shown::{self, OfferedPrompt, OfferedResource, ResourcesShown};
+
+/// Resources, templates and prompts.
+pub(crate) async fn resources(
+    State(console): State<Shared>,
+    Extension(signed): Extension<Signed>,
+) -> Response {
+    let page = Page {
+        title: "Resources and prompts".to_owned(),
+        section: Section::Resources,
+        body: body(&shown::resources(&console)),
+    };
+    respond(&console, &signed, Ok(page)).await
+}
+
+fn body(shown: &ResourcesShown) -> Markup {
+    html! {
+        (heading("Resources and prompts", &html! { "What servers have to read, and what they suggest to say." }))
+        div class="columns" {
+            div data-live="resources" {
+                h2 { "Resources" }
+                @if shown.resources.is_empty() {
+                    (empty("No resources", &html! { "No server that is ready offers any." }))
+                }
+                ul class="cards" { @for resource in &shown.resources { (listed(resource)) } }
+                @if !shown.templates.is_empty() {
+                    h2 { "Templates" }
+                    p class="muted small" { "Fill in what is between braces." }
+                    ul class="cards" { @for template in &shown.templates { (template_form(template)) } }
+                }
+                h2 { "Prompts" }
+                @if shown.prompts.is_empty() {
+                    (empty("No prompts", &html! { "No server that is ready offers any." }))
+                }
+                ul class="cards" { @for prompt in &shown.prompts { (listed_prompt(prompt)) } }
+            }
+            section class="card sticky" aria-labelledby="read" {
+                h2 id="read" { "Content" }
+                div id="ran" aria-live="polite" { p class="muted" { "Choose a resource to read it." } }
+            }
+        }
+    }
+}
+
+fn listed(resource: &OfferedResource) -> Markup {
+    html! {
+        li {
+            form class="card line" data-call="/api/v1/resources/read" data-into="ran" {
+                input type="hidden" data-member="server" value=(resource.server);
+                input type="hidden" data-member="uri" value=(resource.uri);
+                (about(resource))
+                button type="submit" class="button" { "Read" }
+            }
+        }
+    }
+}
+
+fn template_form(template: &OfferedResource) -> Markup {
+    html! {
+        li {
+            form class="card line template" data-call="/api/v1/resources/read" data-into="ran" {
+                input type="hidden" data-member="server" value=(template.server);
+                (about(template))
+                input type="text" class="mono rest" data-member="uri" value=(template.uri)
+                    aria-label="Address" autocomplete="off";
+                button type="submit" class="button" { "Read" }
+            }
+        }
+    }
+}
+
+fn about(resource: &OfferedResource) -> Markup {
+    html! {
+        div class="grow" {
+            span class="first" {
+                strong { (resource.name.as_deref().unwrap_or(&resource.uri)) }
+                span class="muted" { (to_server(&resource.server)) }
+                @if let Some(mime) = &resource.mime_type { span class="tag" { (mime) } }
+            }
+            span class="mono small cut" { (resource.uri) }
+            @if let Some(description) = &resource.description {
+                span class="about" { (description) }
+            }
+        }
+    }
+}
+
+fn listed_prompt(prompt: &OfferedPrompt) -> Markup {
+    html! {
+        li {
+            a class="card tool" href=(place(&["prompts", &prompt.server, &prompt.name])) {
+                span class="first" {
+                    strong { (prompt.title.as_deref().unwrap_or(&prompt.name)) }
+                    span class="muted" { (prompt.server) }
+                }
+                @if let Some(description) = &prompt.description {
+                    span class="about" { (description) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What somebody sees who is not signed in, and for a moment whoever just was.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::layout::{More, head};
+
+/// Why somebody has to sign in.
+#[derive(Clone, Copy)]
+pub(crate) enum Why {
+    /// Nobody is signed in.
+    Nobody,
+    /// The link was used before, or is too old.
+    UsedLink,
+}
+
+/// Says how to sign in.
+pub(crate) fn page(why: Why) -> Markup {
+    let (title, words) = match why {
+        Why::Nobody => ("Sign in", "Open the link that switchboard serve printed in its terminal."),
+        Why::UsedLink => (
+            "This link does not work any more",
+            "A link signs one browser in, once, and is good for ten minutes.",
+        ),
+    };
+    card(
+        title,
+        &More::Nothing,
+        html! {
+            p { (words) }
+            p {
+                button type="button" class="button primary" data-post="/sign-in/link"
+                    data-done="A new link is in the terminal now" { "Print a new link there" }
+            }
+            p class="muted small" {
+                "Only who sees that terminal can sign in. Nothing is shown here before."
+            }
+            div id="toast" role="status" aria-live="polite" {}
+        },
+    )
+}
+
+/// Goes on to the overview, from a page of our own so that the cookie comes along.
+pub(crate) fn welcome() -> Markup {
+    card(
+        "You are signed in",
+        &More::Onward,
+        html! {
+            p { a class="button primary" href="/" { "To the console" } }
+        },
+    )
+}
+
+fn card(title: &str, more: &More<'_>, body: Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title, more))
+            body class="alone" {
+                main class="card sign-in" {
+                    img src="/assets/icon.svg" alt="" width="36" height="36";
+                    h1 { (title) }
+                    (body)
+                }
+            }
+        }
+    }
+}

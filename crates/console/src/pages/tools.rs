@@ -1,0 +1,94 @@
+//! Tools by words.
+
+use axum::Extension;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::layout::{Page, Section, respond};
+use super::parts::{empty, heading, place};
+use crate::console::Shared;
+use crate::door::Signed;
+use crate::shown::{self, ToolQuery, ToolRow};
+
+/// Tools that fit the words.
+pub(crate) async fn tools(
+    State(console): State<Shared>,
+    Extension(signed): Extension<Signed>,
+    Query(query): Query<ToolQuery>,
+) -> Response {
+    let found = shown::tools(&console, &query);
+    let servers: Vec<String> =
+        shown::servers(&console).into_iter().map(|server| server.name).collect();
+    let page = Page {
+        title: "Tools".to_owned(),
+        section: Section::Tools,
+        body: body(&found, &servers, &query),
+    };
+    respond(&console, &signed, Ok(page)).await
+}
+
+fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
+    let chosen = query.server.as_deref().unwrap_or_default();
+    html! {
+        (heading("Tools", &html! { "What can be called. Choose one to try it." }))
+        form class="filters" method="get" action="/tools" role="search" data-auto="" {
+            label class="grow" {
+                span { "Search" }
+                input type="search" name="q" value=[query.q.as_deref()] placeholder="read a file"
+                    autocomplete="off" data-hotkey="/";
+            }
+            label {
+                span { "Server" }
+                select name="server" {
+                    option value="" { "All" }
+                    @for server in servers {
+                        option value=(server) selected[server == chosen] { (server) }
+                    }
+                }
+            }
+            button type="submit" class="button" { "Search" }
+        }
+        div data-live="tools" {
+            @if found.is_empty() {
+                (empty("No tool fits", &html! {
+                    "Try fewer words, or look whether the server is ready on the "
+                    a href="/servers" { "Servers" } " page."
+                }))
+            } @else { (list(found)) }
+        }
+    }
+}
+
+/// Tools in a list.
+pub(super) fn list(tools: &[ToolRow]) -> Markup {
+    html! {
+        ul class="cards many" {
+            @for tool in tools {
+                li {
+                    a class="card tool" href=(place(&["tools", &tool.server, &tool.name])) {
+                        span class="first" {
+                            strong { (tool.name) }
+                            span class="muted" { (tool.server) }
+                            (marks(tool))
+                        }
+                        @if let Some(description) = &tool.description {
+                            span class="about" { (description) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a server says about a tool's effects.
+pub(super) fn marks(tool: &ToolRow) -> Markup {
+    html! {
+        @for mark in &tool.marks {
+            span class={ "tag " @if *mark == "destructive" { "bad" } } title="The server says so" {
+                (mark)
+            }
+        }
+    }
+}

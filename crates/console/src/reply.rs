@@ -1,0 +1,133 @@
+//! Answers: a page, a JSON text, or what went wrong.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use maud::Markup;
+use serde::Serialize;
+use serde_json::json;
+use switchboard_host::format::is_hidden;
+
+/// What went wrong, for programs and for the page's script.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Problem {
+    status: StatusCode,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Something that was asked for is not there.
+    pub(crate) fn missing(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, what)
+    }
+
+    /// Something that was sent cannot be used.
+    pub(crate) fn unusable(why: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+    }
+
+    /// Something here does not work.
+    pub(crate) fn trouble(why: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+    }
+
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({"error": {"message": self.message, "hint": self.hint}});
+        json_with(self.status, &body)
+    }
+}
+
+/// A JSON text.
+pub(crate) fn json(value: &impl Serialize) -> Response {
+    json_with(StatusCode::OK, value)
+}
+
+fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+    typed(status, "application/json", text)
+}
+
+/// A page.
+pub(crate) fn html(markup: Markup) -> Response {
+    html_with(StatusCode::OK, markup)
+}
+
+/// A page with a status of its own. Nothing invisible reaches the browser, whoever wrote it.
+pub(crate) fn html_with(status: StatusCode, markup: Markup) -> Response {
+    typed(status, "text/html; charset=utf-8", visible(markup.into_string()))
+}
+
+fn typed(status: StatusCode, kind: &'static str, text: String) -> Response {
+    let mut response = (status, text).into_response();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// The text with control and invisible characters spelled out, in signs that mean nothing in HTML.
+fn visible(text: String) -> String {
+    let mut before = '\0';
+    let mut must_change = move |c: char| {
+        let selector = |c: char| ('\u{fe00}'..='\u{fe0f}').contains(&c);
+        // One selector chooses the look of an emoji; more of them carry hidden bytes.
+        let odd = match c {
+            '\n' | '\t' => false,
+            _ if selector(c) => selector(before),
+            _ => c.is_control() || is_hidden(c),
+        };
+        before = c;
+        odd
+    };
+    if text.is_ascii() && !text.bytes().any(|byte| must_change(char::from(byte))) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if must_change(c) {
+            out.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_invisible_reaches_the_browser() {
+        for (text, expected) in [
+            ("plain\n\ttext", "plain\n\ttext"),
+            ("cod\u{202e}gpj.sh", "cod⟦U+202E⟧gpj.sh"),
+            ("a\u{1b}[31m\r", "a⟦U+001B⟧[31m⟦U+000D⟧"),
+            ("\u{2764}\u{fe0f}", "\u{2764}\u{fe0f}"),
+            ("\u{2764}\u{fe0f}\u{fe01}", "\u{2764}\u{fe0f}⟦U+FE01⟧"),
+            ("x\u{e0041}y", "x⟦U+E0041⟧y"),
+            ("größe 日本語", "größe 日本語"),
+        ] {
+            assert_eq!(visible(text.to_owned()), expected, "{text:?}");
+        }
+    }
+}

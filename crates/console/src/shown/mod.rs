@@ -1,0 +1,21 @@
+//! What is shown, gathered once for the pages and for the API.
+
+mod call;
+mod calls;
+mod overview;
+mod resources;
+mod reviews;
+mod server;
+mod servers;
+mod sessions;
+mod tools;
+
+pub(crate) use call::{CallShown, Ran, call, ran};
+pub(crate) use calls::{CallQuery, CallRow, CallsShown, calls};
+pub(crate) use overview::{MinuteShown, OverviewShown, overview};
+pub(crate) use resources::{OfferedPrompt, OfferedResource, ResourcesShown, prompt, resources};
+pub(crate) use reviews::{ReviewShown, Wanted, reviews};
+pub(crate) use server::{ServerShown, server};
+pub(crate) use servers::{ServerRow, servers};
+pub(crate) use sessions::{SessionRow, SessionShown, Turn, session, sessions};
+pub(crate) use tools::{ToolQuery, ToolRow, ToolShown, tool, tools};

@@ -1,0 +1,85 @@
+//! The whole at a glance: servers by state, what waits, and how busy the last hour was.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+use switchboard_host::record::{Minute, Traffic};
+
+use super::calls::{CallQuery, CallRow, calls, milliseconds};
+use super::servers::{ServerRow, servers};
+use crate::console::Console;
+use crate::reply::Problem;
+
+/// So many minutes are looked at.
+const MINUTES: u32 = 60;
+/// So many of the newest calls are shown.
+const NEWEST: u32 = 8;
+
+/// The whole at a glance.
+#[derive(Debug, Serialize)]
+pub(crate) struct OverviewShown {
+    pub(crate) servers: usize,
+    /// How many servers are in each state.
+    pub(crate) states: BTreeMap<&'static str, usize>,
+    /// Servers that want something.
+    pub(crate) attention: Vec<ServerRow>,
+    pub(crate) tools: usize,
+    /// How many things wait for a person.
+    pub(crate) waiting: usize,
+    /// The last hour together.
+    pub(crate) hour: MinuteShown,
+    /// Its minutes, the oldest first.
+    pub(crate) minutes: Vec<MinuteShown>,
+    pub(crate) newest: Vec<CallRow>,
+}
+
+/// Calls of a stretch of time.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct MinuteShown {
+    pub(crate) calls: u64,
+    pub(crate) ended: u64,
+    pub(crate) failed: u64,
+    pub(crate) p50_milliseconds: Option<f64>,
+    pub(crate) p99_milliseconds: Option<f64>,
+}
+
+/// Gathers the whole.
+pub(crate) async fn overview(console: &Console) -> Result<OverviewShown, Problem> {
+    let servers = servers(console);
+    let traffic = console.host.ledger().traffic(MINUTES).await;
+    let Traffic { minutes, whole } =
+        traffic.map_err(|error| Problem::trouble(error.to_string()))?;
+    let query = CallQuery { limit: Some(NEWEST), ..CallQuery::default() };
+    let mut states = BTreeMap::new();
+    for server in &servers {
+        *states.entry(server.state).or_default() += 1;
+    }
+    let waiting = console.host.waiting().list().await;
+    Ok(OverviewShown {
+        servers: servers.len(),
+        states,
+        tools: servers.iter().map(|server| server.tools).sum(),
+        attention: servers.into_iter().filter(wants_something).collect(),
+        waiting: waiting.map_err(|error| Problem::trouble(error.to_string()))?.len(),
+        hour: minute(&whole),
+        minutes: minutes.iter().map(minute).collect(),
+        newest: calls(console, &query).await?.calls,
+    })
+}
+
+/// Whoever was switched off wants nothing.
+fn wants_something(server: &ServerRow) -> bool {
+    !matches!(server.state, "ready" | "starting" | "disabled")
+}
+
+fn minute(minute: &Minute) -> MinuteShown {
+    let taken = |duration: Option<Duration>| duration.map(milliseconds);
+    MinuteShown {
+        calls: minute.calls,
+        ended: minute.ended,
+        failed: minute.failed,
+        p50_milliseconds: taken(minute.median),
+        p99_milliseconds: taken(minute.slowest),
+    }
+}

@@ -1,0 +1,101 @@
+//! One server: its state, what it offers, what it wrote and what it said.
+
+use std::path::Path;
+
+use serde::Serialize;
+use switchboard_host::connect::{Message, log_file};
+
+use super::servers::{ServerRow, row};
+use super::tools::{ToolRow, tool_row};
+use crate::console::Console;
+use crate::reply::Problem;
+
+/// So many lines of a log are shown.
+const LINES: usize = 200;
+/// So many bytes of the end of a log are read.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// One server with everything about it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ServerShown {
+    #[serde(flatten)]
+    pub(crate) row: ServerRow,
+    /// The configuration file that has it.
+    pub(crate) source: Option<String>,
+    /// Whether it can be switched on and off here.
+    pub(crate) can_switch: bool,
+    /// What the server calls itself, as JSON.
+    pub(crate) calls_itself: Option<String>,
+    /// What it wants a model to know.
+    pub(crate) instructions: Option<String>,
+    pub(crate) offered_tools: Vec<ToolRow>,
+    /// What was left out of its lists, and why.
+    pub(crate) faults: Vec<String>,
+    /// Lines on its output that are no messages.
+    pub(crate) noise_lines: u64,
+    /// How its process ended, if it did.
+    pub(crate) exit: Option<String>,
+    /// The last lines of its standard error.
+    pub(crate) log: Vec<String>,
+    /// What it said unasked.
+    pub(crate) messages: Vec<Message>,
+}
+
+/// Everything about a server.
+pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown, Problem> {
+    let fleet = console.host.fleet().load();
+    let found = fleet.servers.get(name);
+    let server = found.ok_or_else(|| Problem::missing(format!("there is no server `{name}`")))?;
+    let file = log_file(&console.state, &server.id);
+    let log = tokio::task::spawn_blocking(move || tail(&file)).await.unwrap_or_default();
+    let agreement = server.agreement.as_ref();
+    let source = server.config.as_ref().map(|config| config.source.file.display().to_string());
+    let source = source.filter(|file| !file.is_empty());
+    Ok(ServerShown {
+        row: row(server),
+        can_switch: source.is_some(),
+        source,
+        calls_itself: agreement.map(|agreement| agreement.server.as_str().to_owned()),
+        instructions: agreement.and_then(|agreement| agreement.instructions.clone()),
+        offered_tools: server.offers.tools.iter().map(|tool| tool_row(server, tool)).collect(),
+        faults: server.offers.faults.clone(),
+        noise_lines: server.noise(),
+        exit: server.status.failure().and_then(|failure| failure.exit.clone()),
+        log,
+        messages: console.host.messages().of(&server.id),
+    })
+}
+
+/// The last lines of a file; none if there is none.
+fn tail(file: &Path) -> Vec<String> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(file)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
+    last.iter().map(|line| (*line).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_log_is_shown_and_a_missing_one_is_empty() {
+        let folder = std::env::temp_dir().join(format!("switchboard-tail-{}", std::process::id()));
+        let all: Vec<String> = (0..LINES + 5).map(|number| format!("line {number}")).collect();
+        std::fs::write(&folder, all.join("\n")).unwrap();
+        let shown = tail(&folder);
+        std::fs::remove_file(&folder).unwrap();
+        assert_eq!(shown, all[5..]);
+        assert_eq!(tail(&folder), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,135 @@
+//! Servers in a list: state, reason, next step, and how each is reached.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use switchboard_host::config::{HttpKind, ServerConfig, Transport};
+use switchboard_host::connect::{Server, Status};
+
+use crate::console::Console;
+
+/// A server in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct ServerRow {
+    pub(crate) name: String,
+    /// Its state in a word or two.
+    pub(crate) state: &'static str,
+    /// Why it is not ready.
+    pub(crate) reason: Option<String>,
+    /// What to do about it.
+    pub(crate) next_step: Option<String>,
+    pub(crate) retry_in_seconds: Option<u64>,
+    pub(crate) transport: &'static str,
+    /// The command or the address, without secrets.
+    pub(crate) place: String,
+    pub(crate) revision: Option<&'static str>,
+    pub(crate) tools: usize,
+    pub(crate) resources: usize,
+    pub(crate) prompts: usize,
+    pub(crate) instances: usize,
+    pub(crate) in_flight: usize,
+}
+
+/// All servers, by name.
+pub(crate) fn servers(console: &Console) -> Vec<ServerRow> {
+    console.host.fleet().load().servers.values().map(|server| row(server)).collect()
+}
+
+pub(super) fn row(server: &Server) -> ServerRow {
+    let (transport, place) = how(server.config.as_deref());
+    let failure = server.status.failure();
+    let retry = match &server.status {
+        Status::Waiting { until, .. } => {
+            Some(until.saturating_duration_since(Instant::now()).as_secs())
+        }
+        Status::Disabled
+        | Status::NeedsApproval
+        | Status::NotAllowed(_)
+        | Status::Starting
+        | Status::Ready
+        | Status::NeedsLogin(_)
+        | Status::Failed(_) => None,
+    };
+    ServerRow {
+        name: server.id.to_string(),
+        state: server.status.word(),
+        reason: failure.map(|failure| failure.message.clone()),
+        next_step: next_step(server),
+        retry_in_seconds: retry,
+        transport,
+        place,
+        revision: server.agreement.as_ref().map(|agreement| agreement.revision.as_str()),
+        tools: server.offers.tools.len(),
+        resources: server.offers.resources.len() + server.offers.templates.len(),
+        prompts: server.offers.prompts.len(),
+        instances: server.instances.len(),
+        in_flight: server.instances.iter().map(|instance| instance.health.in_flight()).sum(),
+    }
+}
+
+fn next_step(server: &Server) -> Option<String> {
+    let name = &server.id;
+    match &server.status {
+        Status::Ready | Status::Starting => None,
+        Status::Disabled => Some("enable it".to_owned()),
+        Status::NeedsApproval => Some(format!("run `switchboard servers approve {name}`")),
+        Status::NotAllowed(failure) => {
+            failure.hint.clone().or_else(|| Some("run `switchboard policy show`".to_owned()))
+        }
+        Status::NeedsLogin(failure) => {
+            failure.hint.clone().or_else(|| Some(format!("run `switchboard login {name}`")))
+        }
+        Status::Waiting { failure, .. } | Status::Failed(failure) => {
+            failure.hint.clone().or_else(|| Some(format!("run `switchboard doctor {name}`")))
+        }
+    }
+}
+
+fn how(config: Option<&ServerConfig>) -> (&'static str, String) {
+    match config.map(|config| &config.transport) {
+        None => ("unknown", String::new()),
+        Some(Transport::Builtin) => ("built in", String::new()),
+        Some(Transport::Stdio { command, args, .. }) => {
+            let words = std::iter::once(command).chain(args).map(String::as_str);
+            ("stdio", words.collect::<Vec<_>>().join(" "))
+        }
+        Some(Transport::Http { urls, kind, .. }) => {
+            let plain = urls.iter().map(|url| without_secrets(url));
+            let word = match kind {
+                HttpKind::Auto | HttpKind::Streamable => "http",
+                HttpKind::Sse => "sse",
+            };
+            (word, plain.collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+/// The address without its query and without a user and a password in it.
+fn without_secrets(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
+    let (place, path) =
+        rest.split_once('/').map_or((rest, None), |(place, path)| (place, Some(path)));
+    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    match path {
+        Some(path) => format!("{scheme}://{place}/{path}"),
+        None => format!("{scheme}://{place}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret() {
+        for (url, expected) in [
+            ("https://a.example/mcp?key=1", "https://a.example/mcp"),
+            ("https://me:word@a.example:1/x", "https://a.example:1/x"),
+            ("https://a.example", "https://a.example"),
+            ("odd#x", "odd"),
+        ] {
+            assert_eq!(without_secrets(url), expected);
+        }
+    }
+}

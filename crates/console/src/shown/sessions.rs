@@ -1,0 +1,133 @@
+//! Conversations: a list, and one step by step.
+
+use serde::Serialize;
+use switchboard_agent::kept_inputs;
+use switchboard_agent::turn::{Asked, Entry, Input};
+use switchboard_host::record::{Durability, SessionSummary, Sessions};
+
+use crate::console::Console;
+use crate::reply::Problem;
+
+/// So many are listed.
+const LISTED: u32 = 200;
+
+/// A conversation in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionRow {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) model: String,
+    pub(crate) folder: String,
+    pub(crate) created_at: String,
+    pub(crate) changed_at: String,
+    pub(crate) steps: u64,
+}
+
+/// A conversation.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionShown {
+    #[serde(flatten)]
+    pub(crate) row: SessionRow,
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// One thing that was said or done.
+#[derive(Debug, Serialize)]
+pub(crate) struct Turn {
+    pub(crate) number: u64,
+    /// `person`, `model`, `call` or `note`.
+    pub(crate) who: &'static str,
+    pub(crate) text: String,
+    /// What was called.
+    pub(crate) name: Option<String>,
+    pub(crate) outcome: Option<&'static str>,
+    /// The number of the call in the record.
+    pub(crate) call: Option<String>,
+}
+
+/// The newest conversations.
+pub(crate) async fn sessions(console: &Console) -> Result<Vec<SessionRow>, Problem> {
+    let Some(sessions) = open(console).await? else { return Ok(Vec::new()) };
+    let listed = sessions.list(LISTED).await;
+    let listed = listed.map_err(|error| Problem::trouble(error.to_string()))?;
+    Ok(listed.into_iter().map(row).collect())
+}
+
+/// The conversation of that name.
+pub(crate) async fn session(console: &Console, word: &str) -> Result<SessionShown, Problem> {
+    let missing = || Problem::missing(format!("there is no session `{word}`"));
+    let sessions = open(console).await?.ok_or_else(missing)?;
+    let found = sessions.find(word).await.map_err(|_| missing())?;
+    let entries = kept_inputs(&sessions, &found.id).await;
+    let entries = entries.map_err(|error| Problem::trouble(error.to_string()))?;
+    Ok(SessionShown { row: row(found), turns: turns(entries) })
+}
+
+/// The store of conversations; none where there has not been any.
+async fn open(console: &Console) -> Result<Option<Sessions>, Problem> {
+    let file = console.state.join("record").join("sessions.db");
+    let opening = tokio::task::spawn_blocking(move || {
+        file.exists().then(|| Sessions::open(&file, Durability::Process)).transpose()
+    });
+    let opened = opening.await.map_err(|error| Problem::trouble(error.to_string()))?;
+    opened.map_err(|error| Problem::trouble(error.to_string()))
+}
+
+fn row(session: SessionSummary) -> SessionRow {
+    let title = session.name.or(session.opening);
+    SessionRow {
+        id: session.id.to_string(),
+        title: title.unwrap_or_else(|| "A conversation".to_owned()),
+        model: session.model,
+        folder: session.folder.display().to_string(),
+        created_at: session.created_at.to_string(),
+        changed_at: session.changed_at.to_string(),
+        steps: session.steps,
+    }
+}
+
+fn turns(entries: Vec<Entry>) -> Vec<Turn> {
+    let mut asked: Vec<Asked> = Vec::new();
+    let mut turns = Vec::new();
+    for entry in entries {
+        let number = entry.number;
+        let plain = |who, text| Turn { number, who, text, name: None, outcome: None, call: None };
+        turns.extend(match entry.input {
+            Input::Began { .. } | Input::Decided { .. } => None,
+            Input::Said { text, images } => {
+                let more = if images.is_empty() { String::new() } else { pictures(images.len()) };
+                Some(plain("person", text + &more))
+            }
+            Input::Answered(answer) => {
+                asked = answer.asked;
+                Some(plain("model", answer.text)).filter(|turn| !turn.text.trim().is_empty())
+            }
+            Input::Ended { slot, end } => Some(Turn {
+                number,
+                who: "call",
+                text: end.text,
+                name: asked.get(slot).map(|asked| asked.name.clone()),
+                outcome: Some(end.outcome.as_str()),
+                call: end.call,
+            }),
+            Input::NoAnswer(failure) => {
+                Some(plain("note", format!("The model could not be asked: {}", failure.message)))
+            }
+            Input::Cancelled(interruption) => {
+                Some(plain("note", format!("{}\nStopped by the person.", interruption.heard)))
+            }
+            Input::Compacted { upto, .. } => {
+                Some(plain("note", format!("The first {upto} messages were cut for the model.")))
+            }
+            Input::Retried => Some(plain("note", "The model was asked once more.".to_owned())),
+            Input::Undone { to } => {
+                Some(plain("note", format!("Everything after step {to} was taken back.")))
+            }
+        });
+    }
+    turns
+}
+
+fn pictures(count: usize) -> String {
+    format!("\n({count} {})", if count == 1 { "picture" } else { "pictures" })
+}

@@ -1,0 +1,115 @@
+//! Tools: a list by words, and one with its definition.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use switchboard_host::connect::{Server, Tool};
+
+use crate::console::Console;
+use crate::reply::Problem;
+
+/// So many tools are listed at once.
+const LISTED: usize = 200;
+
+/// Which tools are wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ToolQuery {
+    pub(crate) q: Option<String>,
+    pub(crate) server: Option<String>,
+}
+
+/// A tool in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolRow {
+    pub(crate) server: String,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    /// What its server says about its effects, in words.
+    pub(crate) marks: Vec<&'static str>,
+}
+
+/// A tool with its definition.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolShown {
+    #[serde(flatten)]
+    pub(crate) row: ToolRow,
+    pub(crate) digest: String,
+    pub(crate) input_schema: Option<Value>,
+    pub(crate) output_schema: Option<Value>,
+    pub(crate) annotations: Option<Value>,
+    /// Whether it runs without a question.
+    pub(crate) auto_approved: bool,
+}
+
+/// Tools that fit the words best, or all.
+pub(crate) fn tools(console: &Console, query: &ToolQuery) -> Vec<ToolRow> {
+    let lease = console.host.lease();
+    let catalog = lease.catalog();
+    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let of_server = |name: &str| {
+        let wanted = query.server.as_deref().filter(|server| !server.is_empty());
+        wanted.is_none_or(|wanted| wanted == name)
+    };
+    let entries: Vec<_> = match words {
+        Some(words) => catalog.search(words, LISTED).into_iter().map(|(entry, _)| entry).collect(),
+        None => catalog.tools().collect(),
+    };
+    let wanted = entries.into_iter().filter(|entry| of_server(entry.server.id.as_str()));
+    wanted.take(LISTED).map(|entry| tool_row(entry.server, entry.tool)).collect()
+}
+
+/// One tool.
+pub(crate) fn tool(console: &Console, server: &str, name: &str) -> Result<ToolShown, Problem> {
+    let fleet = console.host.fleet().load();
+    let missing = || Problem::missing(format!("there is no tool `{name}` on `{server}`"));
+    let server = fleet.servers.get(server).ok_or_else(missing)?;
+    let tool = server.offers.tool(name).ok_or_else(missing)?;
+    let definition = tool.definition();
+    let value = |raw: Option<&serde_json::value::RawValue>| {
+        raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    };
+    let config = server.config.as_ref();
+    Ok(ToolShown {
+        row: tool_row(server, tool),
+        digest: tool.digest().to_string(),
+        input_schema: value(definition.input_schema),
+        output_schema: value(definition.output_schema),
+        annotations: value(definition.annotations),
+        auto_approved: config.is_some_and(|config| config.auto_approve.contains(name)),
+    })
+}
+
+pub(super) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
+    let definition = tool.definition();
+    let annotations: Value = definition
+        .annotations
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    let hinted = || annotations.get("title")?.as_str().map(str::to_owned);
+    let title = definition.title.or_else(hinted);
+    ToolRow {
+        server: server.id.to_string(),
+        name: tool.name().to_owned(),
+        title,
+        description: definition.description,
+        marks: marks(&annotations),
+    }
+}
+
+/// The server's own words about its tool: a claim, not a fact.
+fn marks(annotations: &Value) -> Vec<&'static str> {
+    let says = |key: &str| annotations[key].as_bool();
+    let mut marks = Vec::new();
+    if says("readOnlyHint") == Some(true) {
+        marks.push("read only");
+    } else if says("destructiveHint") == Some(true) {
+        marks.push("destructive");
+    }
+    if says("idempotentHint") == Some(true) {
+        marks.push("idempotent");
+    }
+    if says("openWorldHint") == Some(true) {
+        marks.push("open world");
+    }
+    marks
+}

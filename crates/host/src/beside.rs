@@ -1,0 +1,53 @@
+//! What faces ask of servers beside calls: to tell of changes, and how a value may go on.
+
+use crate::catalog::Lease;
+use crate::connect::{
+    Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription, can_subscribe,
+};
+use crate::host::Host;
+use crate::proposed::{Target, TargetKind};
+
+impl Host {
+    /// Has a server tell of changes of a resource, as events, until the result is dropped; also
+    /// after the connection was lost and made again.
+    ///
+    /// # Errors
+    /// When the server is not there or does not offer it.
+    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, NoSubscription> {
+        if let Some(by) = self.forbidden(&Target::new(TargetKind::Resource, server, uri)) {
+            return Err(NoSubscription::NotAllowed(by));
+        }
+        let fleet = self.fleet().load();
+        let found = fleet.servers.get(server);
+        let agreement = found.and_then(|server| Some((&server.id, server.agreement.as_ref()?)));
+        let (id, agreement) =
+            agreement.ok_or_else(|| NoSubscription::NotReady(server.to_owned()))?;
+        if !can_subscribe(agreement) {
+            return Err(NoSubscription::NotOffered(server.to_owned()));
+        }
+        Ok(self.subscriptions().subscribe(id, uri))
+    }
+
+    /// Asks a server of the lease how the value of an argument may go on.
+    ///
+    /// # Errors
+    /// When the server is not there, does not offer it or has no answer in time.
+    pub async fn complete(
+        &self,
+        lease: &Lease,
+        server: &str,
+        completing: &Completing<'_>,
+    ) -> Result<Completion, NoCompletion> {
+        let (kind, name) = match completing.of {
+            CompletionOf::Prompt(prompt) => (TargetKind::Prompt, prompt),
+            CompletionOf::Template(template) => (TargetKind::Resource, template),
+        };
+        if let Some(by) = self.forbidden(&Target::new(kind, server, name)) {
+            return Err(NoCompletion::NotAllowed(by));
+        }
+        match lease.fleet().servers.get(server) {
+            Some(server) => server.complete(completing).await,
+            None => Err(NoCompletion::NotReady(server.to_owned())),
+        }
+    }
+}

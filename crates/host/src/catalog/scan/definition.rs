@@ -1,0 +1,155 @@
+//! Every string of a definition, in keys and values, with the place where it stands.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::finding::{Finding, Sign};
+use super::judge::Found;
+use super::mirrored::secret_headers;
+
+/// What a definition describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A tool.
+    Tool,
+    /// A resource.
+    Resource,
+    /// A resource template.
+    Template,
+    /// A prompt.
+    Prompt,
+    /// What a server tells of itself.
+    Instructions,
+}
+
+impl Kind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Template => "resource template",
+            Self::Prompt => "prompt",
+            Self::Instructions => "instructions",
+        }
+    }
+}
+
+/// What the JSON text of a definition tries.
+///
+/// A text that is no JSON is looked at as it stands.
+#[must_use]
+pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
+    let mut walk = Walk { found: Found::default(), path: Vec::new() };
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    if Strings(&mut walk).deserialize(&mut reader).is_err() {
+        walk.found.text(&String::new, raw);
+    }
+    if kind == Kind::Tool && raw.contains("x-mcp-header") {
+        for (place, name) in secret_headers(raw) {
+            walk.found.add(Sign::new("secret_in_header", 6, 0), &place, &name);
+        }
+    }
+    walk.found.findings()
+}
+
+struct Walk {
+    found: Found,
+    path: Vec<Step>,
+}
+
+enum Step {
+    Key(String),
+    Number(usize),
+}
+
+impl Walk {
+    fn text(&mut self, text: &str) {
+        let Self { found, path } = self;
+        found.text(&|| pointer(path), text);
+    }
+
+    /// The key that was read last is text as well.
+    fn key(&mut self) {
+        let Self { found, path } = self;
+        if let Some(Step::Key(key)) = path.last() {
+            found.text(&|| pointer(path), key);
+        }
+    }
+}
+
+fn pointer(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |pointer, step| match step {
+        Step::Key(key) => format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")),
+        Step::Number(number) => format!("{pointer}/{number}"),
+    })
+}
+
+/// Reads a value of any shape and looks at its strings; a key that is given twice is read twice.
+struct Strings<'a>(&'a mut Walk);
+
+impl<'de> DeserializeSeed<'de> for Strings<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strings<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.text(text);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<String>()? {
+            self.0.path.push(Step::Key(key));
+            self.0.key();
+            members.next_value_seed(Strings(self.0))?;
+            self.0.path.pop();
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        for number in 0.. {
+            self.0.path.push(Step::Number(number));
+            let more = values.next_element_seed(Strings(self.0))?;
+            self.0.path.pop();
+            if more.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}

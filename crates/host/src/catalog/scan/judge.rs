@@ -1,0 +1,129 @@
+//! One text: everything that speaks against it, and against what is hidden in it.
+
+use super::encoded::{decoded, rotated};
+use super::finding::{Finding, Sign};
+use super::patterns::RULES;
+use super::tokens::Tokens;
+use super::{hidden, markup};
+
+/// So deep is hidden text looked for in hidden text.
+const DEPTH: usize = 3;
+/// What is longer is looked at by its beginning and its end.
+const LONGEST: usize = 64 * 1024;
+
+/// What a text that stands alone tries: a result, a message, an instruction.
+#[must_use]
+pub fn scan_text(place: &str, text: &str) -> Vec<Finding> {
+    let mut found = Found::default();
+    found.text(&|| place.to_owned(), text);
+    found.findings()
+}
+
+/// What was found so far in all texts that belong together; each rule counts once.
+#[derive(Debug, Default)]
+pub(super) struct Found(Vec<Finding>);
+
+impl Found {
+    /// Looks at one text; its place is asked for only if something is found.
+    pub(super) fn text(&mut self, place: &dyn Fn() -> String, text: &str) {
+        if is_one_word(text) {
+            return;
+        }
+        for part in ends(text) {
+            let mut signs = Vec::new();
+            judge(part, DEPTH, &mut signs);
+            for sign in signs {
+                self.add(sign, &place(), part);
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, sign: Sign, place: &str, text: &str) {
+        match self.0.iter_mut().find(|known| known.rule == sign.rule) {
+            Some(known) if known.points < sign.points => *known = sign.finding(place, text),
+            Some(_) => {}
+            None => self.0.push(sign.finding(place, text)),
+        }
+    }
+
+    /// All of it, the most serious first.
+    pub(super) fn findings(mut self) -> Vec<Finding> {
+        self.0.sort_by_key(|finding| std::cmp::Reverse(finding.points));
+        self.0
+    }
+}
+
+fn judge(text: &str, depth: usize, signs: &mut Vec<Sign>) {
+    hidden::signs(text, signs);
+    markup::signs(text, signs);
+    let tokens = Tokens::of(text);
+    let turns = RULES.signs(&tokens, signs);
+    RULES.joined_signs(text, signs);
+    if depth == 0 {
+        return;
+    }
+    let said: Vec<(usize, String)> =
+        signs.iter().filter_map(|sign| Some((sign.at, sign.decoded.clone()?))).collect();
+    for (at, said) in said {
+        within(&said, at, depth, signs);
+    }
+    for found in decoded(text) {
+        if found.hides {
+            let decoded = Some(found.text.clone());
+            signs.push(Sign { decoded, ..Sign::new("encoded_text", 5, found.at) });
+        }
+        within(&found.text, found.at, depth, signs);
+    }
+    if let Some(letters) = tokens.spaced_out() {
+        let mut inner = Vec::new();
+        RULES.squeezed_signs(&letters, &mut inner);
+        for sign in inner {
+            signs.push(Sign { decoded: Some(letters.clone()), at: 0, ..sign });
+        }
+    }
+    for said in turns.into_iter().map(|how| how.apply(text)) {
+        let decoded = Some(said.clone());
+        signs.push(Sign { decoded, ..Sign::new("encoded_text", 5, 0) });
+        within(&said, 0, 1, signs);
+    }
+}
+
+/// What hidden text says counts as if it stood there, with what it says.
+fn within(said: &str, at: usize, depth: usize, signs: &mut Vec<Sign>) {
+    let mut inner = Vec::new();
+    judge(said, depth - 1, &mut inner);
+    for sign in inner {
+        let decoded = sign.decoded.or_else(|| Some(said.to_owned()));
+        signs.push(Sign { at, decoded, ..sign });
+    }
+}
+
+/// A way in which letters are put elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    Rotated,
+    Reversed,
+}
+
+impl Turn {
+    fn apply(self, text: &str) -> String {
+        match self {
+            Self::Rotated => rotated(text),
+            Self::Reversed => text.chars().rev().collect(),
+        }
+    }
+}
+
+/// A short word of plain letters gives no order and hides nothing.
+fn is_one_word(text: &str) -> bool {
+    text.len() < 16 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn ends(text: &str) -> Vec<&str> {
+    if text.len() <= LONGEST {
+        return vec![text];
+    }
+    let head = text.get(..text.floor_char_boundary(LONGEST / 2));
+    let tail = text.get(text.ceil_char_boundary(text.len() - LONGEST / 2)..);
+    head.into_iter().chain(tail).collect()
+}

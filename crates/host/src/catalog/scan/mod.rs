@@ -1,0 +1,21 @@
+//! Looks for what a text tries on a model or a person: hidden characters, encoded text, orders,
+//! secrets, other servers' tools. Text is made plain first; what is found is judged by `rules.json`.
+
+mod definition;
+mod encoded;
+mod finding;
+mod hidden;
+mod joined;
+mod judge;
+mod markup;
+mod mirrored;
+mod patterns;
+mod sets;
+mod shadow;
+mod tokens;
+
+pub use definition::{Kind, scan_definition};
+pub use finding::{Finding, Severity, verdict};
+pub use judge::scan_text;
+pub use mirrored::{is_secret_name, secret_headers};
+pub use shadow::{Names as KnownNames, references};

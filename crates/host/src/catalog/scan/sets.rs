@@ -1,0 +1,115 @@
+//! The sets of words that rules are made of: a bit for each, and all forms of their words.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::tokens::{FILE, MAIL, SECRET, SETTING, URL, skeleton};
+use crate::characters::plain;
+
+/// For each word, the sets that it is in.
+pub(super) type Words = HashMap<String, u128, BuildHasherDefault<Quick>>;
+
+/// The bit of words with which a pair of words begins.
+pub(super) const PAIRS: u128 = 1 << 7;
+
+/// One word of a pattern.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// One of these sets.
+    pub(super) sets: u128,
+    /// So many other words may stand before it.
+    pub(super) gap: usize,
+}
+
+/// Spreads short words quickly; the words of the table are ours, so nobody can make them collide.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Quick(u64);
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+}
+
+/// Gives every set of words a bit.
+pub(super) struct Sets {
+    bits: HashMap<String, u128>,
+    pub(super) words: Words,
+    next: u32,
+}
+
+impl Default for Sets {
+    fn default() -> Self {
+        let kinds = [
+            ("@secret", SECRET),
+            ("@setting", SETTING),
+            ("@url", URL),
+            ("@mail", MAIL),
+            ("@file", FILE),
+        ];
+        let bits = kinds.map(|(name, bit)| (name.to_owned(), u128::from(bit))).into();
+        Self { bits, words: HashMap::default(), next: 8 }
+    }
+}
+
+impl Sets {
+    /// `ignore 3 prior 2 orders`: names of sets, and how many words may lie between them.
+    pub(super) fn pattern(&mut self, find: &str, sets: &HashMap<&str, &str>) -> Vec<Step> {
+        let (mut steps, mut gap) = (Vec::new(), 0);
+        for part in find.split_whitespace() {
+            if let Ok(number) = part.parse() {
+                gap = number;
+            } else {
+                let sets = part.split('|').fold(0, |mask, name| mask | self.bit(name, sets));
+                steps.push(Step { sets, gap });
+                gap = 0;
+            }
+        }
+        steps
+    }
+
+    /// The bit of a set; a name that is no set is a set of one word.
+    pub(super) fn bit(&mut self, name: &str, sets: &HashMap<&str, &str>) -> u128 {
+        if let Some(bit) = self.bits.get(name) {
+            return *bit;
+        }
+        let bit = 1_u128.checked_shl(self.next).unwrap_or(0);
+        self.next += 1;
+        self.bits.insert(name.to_owned(), bit);
+        for entry in sets.get(name).unwrap_or(&name).split_whitespace() {
+            for form in forms(entry) {
+                let key = form.chars().filter_map(plain).map(skeleton);
+                let key: String = key.collect();
+                if let Some((first, _)) = key.split_once(' ') {
+                    *self.words.entry(first.to_owned()).or_default() |= PAIRS;
+                }
+                *self.words.entry(key).or_default() |= bit;
+            }
+        }
+        bit
+    }
+}
+
+/// `read~` stands for all forms of the verb, `api_key` for two words.
+fn forms(entry: &str) -> Vec<String> {
+    let entry = entry.replace('_', " ");
+    let Some(stem) = entry.strip_suffix('~') else { return vec![entry] };
+    let mut forms: Vec<String> =
+        ["", "s", "es", "d", "ed", "ing"].map(|end| format!("{stem}{end}")).into();
+    if let Some(short) = stem.strip_suffix('e') {
+        forms.push(format!("{short}ing"));
+    }
+    if let Some(last) = stem.chars().last() {
+        forms.extend(["ing", "ed"].map(|end| format!("{stem}{last}{end}")));
+    }
+    if let Some(short) = stem.strip_suffix('y') {
+        forms.extend(["ies", "ied"].map(|end| format!("{short}{end}")));
+    }
+    forms
+}

@@ -1,0 +1,136 @@
+//! Names of other servers' tools: texts that speak of them, and names that are taken for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::{Finding, Sign};
+use super::tokens::skeleton;
+use crate::characters::plain;
+
+/// Shorter names, and names of one plain word, are also words of the language.
+const SHORTEST: usize = 6;
+
+/// The names that the servers of one moment use.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Which servers have a tool of that name.
+    tools: BTreeMap<String, BTreeSet<String>>,
+    /// What a reader sees in the names of tools, and by whom they are used.
+    looks: BTreeMap<String, BTreeSet<(String, String)>>,
+    servers: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// The names of pairs of server and tool.
+    #[must_use]
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut names = Self::default();
+        for (server, tool) in pairs {
+            names.servers.entry(server.to_lowercase()).or_insert_with(|| server.to_owned());
+            names.tools.entry(tool.to_lowercase()).or_default().insert(server.to_owned());
+            let seen = (server.to_owned(), tool.to_owned());
+            names.looks.entry(look(tool)).or_default().insert(seen);
+        }
+        names
+    }
+
+    /// The other servers that have a tool of exactly this name.
+    #[must_use]
+    pub fn same(&self, server: &str, tool: &str) -> Vec<&str> {
+        let looks = self.looks.get(&look(tool)).into_iter().flatten();
+        let same = looks.filter(|(other, name)| other != server && name == tool);
+        same.map(|(other, _)| other.as_str()).collect()
+    }
+
+    /// A tool of another name that a reader takes for this one.
+    #[must_use]
+    pub fn twin(&self, tool: &str) -> Option<(&str, &str)> {
+        let looks = self.looks.get(&look(tool)).into_iter().flatten();
+        let mut others = looks.filter(|(_, name)| name != tool);
+        others.next().map(|(server, name)| (server.as_str(), name.as_str()))
+    }
+
+    /// The other server that the name of a tool begins with, as if it were that server's.
+    #[must_use]
+    pub fn forged_prefix(&self, server: &str, tool: &str) -> Option<&str> {
+        let (prefix, _) = tool.split_once("__")?;
+        let other = self.servers.get(&prefix.to_lowercase())?;
+        (other != server).then_some(other)
+    }
+
+    fn meant(&self, server: &str, word: &str) -> Option<u32> {
+        let word = word.to_lowercase();
+        for separator in ["__", "/", ".", ":", "::"] {
+            if let Some((first, tool)) = word.split_once(separator)
+                && let Some(other) = self.servers.get(first)
+                && other != server
+                && self.tools.get(tool).is_some_and(|servers| servers.contains(other))
+            {
+                return Some(6);
+            }
+        }
+        let telling = word.len() >= SHORTEST && word.contains(['_', '-']);
+        let servers = self.tools.get(&word)?;
+        (telling && !servers.contains(server)).then_some(3)
+    }
+}
+
+/// What speaks against a tool's name and a definition's text, beside the other servers.
+#[must_use]
+pub fn references(names: &Names, server: &str, tool: Option<&str>, raw: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(tool) = tool {
+        if names.forged_prefix(server, tool).is_some() {
+            findings.push(Sign::new("forged_prefix", 6, 0).finding("/name", tool));
+        }
+        if let Some((other, twin)) = names.twin(tool).filter(|_| !tool.is_ascii()) {
+            let decoded = Some(format!("looks like `{twin}` of `{other}`"));
+            let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
+            findings.push(sign.finding("/name", tool));
+        }
+        if !names.same(server, tool).is_empty() {
+            findings.push(Sign::new("same_name", 0, 0).finding("/name", tool));
+        }
+    }
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    let mut best: Option<(usize, u32)> = None;
+    for word in raw.split(|c| !in_name(c)) {
+        let word_start = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
+        let Some(points) = names.meant(server, word.trim_matches(['.', '/', ':', '-'])) else {
+            continue;
+        };
+        if points > best.map_or(0, |(_, points)| points) {
+            best = Some((word_start, points));
+        }
+    }
+    if let Some((at, points)) = best {
+        findings.push(Sign::new("other_servers_tool", points, at).finding("", raw));
+    }
+    findings
+}
+
+/// What a reader sees in a name: letters of any dress and case, without what joins them.
+fn look(name: &str) -> String {
+    let seen = name.chars().filter_map(plain);
+    seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_servers_tool_is_known_by_its_name() {
+        let names =
+            Names::of([("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
+        let rules = |tool: &str, text: &str| {
+            let found = references(&names, "evil", Some(tool), text);
+            found.iter().map(|finding| (finding.rule, finding.points)).collect::<Vec<_>>()
+        };
+        assert_eq!(rules("weather", "via mail.send_email"), [("other_servers_tool", 6)]);
+        assert_eq!(rules("weather", "then call send_email."), [("other_servers_tool", 3)]);
+        assert_eq!(rules("weather", "use get_weather first; sends mail"), []);
+        assert_eq!(rules("mail__send_email", ""), [("forged_prefix", 6)]);
+        assert_eq!(rules("send_emаil", ""), [("lookalike_name", 6)]);
+        assert_eq!(rules("send_email", ""), [("same_name", 0)]);
+    }
+}

@@ -1,0 +1,235 @@
+//! What may be shown of a fleet: everything but the definitions in which the scanner found an attack.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::list::Item;
+
+use crate::catalog::scan::{
+    Finding, Kind, KnownNames, Severity, references, scan_definition, scan_text, verdict,
+};
+use crate::connect::{Fleet, Offers, Server, Status};
+use crate::digest;
+use crate::events::What;
+use crate::server_id::ServerId;
+
+/// So many definitions are remembered with what was found in them.
+const REMEMBERED: usize = 100_000;
+
+/// A definition in which something was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Flagged {
+    /// Whose it is.
+    pub server: ServerId,
+    /// What it describes.
+    pub kind: Kind,
+    /// Its name or address; empty for instructions.
+    pub name: String,
+    /// The fingerprint of the definition.
+    pub digest: String,
+    /// How serious it is.
+    pub severity: Severity,
+    /// What was found, the most serious first.
+    pub findings: Vec<Finding>,
+}
+
+impl Flagged {
+    /// Whether nobody but a person may see it.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.severity == Severity::Block
+    }
+
+    pub(crate) fn event(&self) -> What {
+        What::DefinitionFlagged {
+            server: self.server.to_string(),
+            kind: self.kind.as_str(),
+            name: self.name.clone(),
+            digest: self.digest.clone(),
+            severity: self.severity.as_str(),
+            rules: self.findings.iter().map(|finding| finding.rule).collect(),
+        }
+    }
+
+    /// Why, in one line.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let rules: Vec<&str> = self.findings.iter().map(|finding| finding.rule).collect();
+        format!("the scanner found {}", rules.join(", "))
+    }
+}
+
+/// What may be shown of a fleet, and what was found in it.
+#[derive(Debug, Default)]
+pub struct Visible {
+    /// The fleet without what is held.
+    pub fleet: Arc<Fleet>,
+    /// Every definition in which something was found.
+    pub flagged: Arc<[Flagged]>,
+}
+
+/// Looks at every definition once, and remembers what it found.
+#[derive(Debug, Default)]
+pub struct Screen {
+    known: Mutex<HashMap<String, Arc<[Finding]>>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// The last fleet, and what became of it.
+#[derive(Clone, Debug)]
+struct Last {
+    fleet: Arc<Fleet>,
+    visible: Arc<Visible>,
+}
+
+impl Screen {
+    /// What may be shown of `fleet`, and which definitions were flagged for the first time.
+    pub fn look(&self, fleet: &Arc<Fleet>) -> (Arc<Visible>, Vec<Flagged>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
+            return (Arc::clone(&known.visible), Vec::new());
+        }
+        // Mostly only the states of servers change; what they offer is the same.
+        let same = last.as_ref().filter(|known| offers_the_same(&known.fleet, fleet));
+        let flagged = match same {
+            Some(known) => Arc::clone(&known.visible.flagged),
+            None => self.flagged(fleet).into(),
+        };
+        let before: HashSet<&str> = match last.as_ref() {
+            Some(known) => known.visible.flagged.iter().map(|one| one.digest.as_str()).collect(),
+            None => HashSet::new(),
+        };
+        let new = flagged.iter().filter(|one| !before.contains(one.digest.as_str()));
+        let new: Vec<Flagged> = new.cloned().collect();
+        let visible = Arc::new(Visible { fleet: without_held(fleet, &flagged), flagged });
+        *last = Some(Last { fleet: Arc::clone(fleet), visible: Arc::clone(&visible) });
+        (visible, new)
+    }
+
+    /// Every definition of a fleet in which something was found.
+    pub fn flagged(&self, fleet: &Fleet) -> Vec<Flagged> {
+        let tools = fleet.servers.values().filter(is_usable).flat_map(|server| {
+            server.offers.tools.iter().map(|tool| (server.id.as_str(), tool.name()))
+        });
+        let names = KnownNames::of(tools);
+        let mut flagged = Vec::new();
+        for server in fleet.servers.values().filter(is_usable) {
+            for (kind, item) in definitions(&server.offers) {
+                let raw = item.raw.get();
+                let tool = (kind == Kind::Tool).then_some(&*item.key);
+                let mut findings = references(&names, server.id.as_str(), tool, raw);
+                findings.extend(self.known(kind, raw).iter().cloned());
+                flagged.extend(flag(&server.id, kind, (&item.key, raw), findings));
+            }
+            if let Some(said) = instructions(server) {
+                let mut findings = references(&names, server.id.as_str(), None, said);
+                findings.extend(self.known(Kind::Instructions, said).iter().cloned());
+                flagged.extend(flag(&server.id, Kind::Instructions, ("", said), findings));
+            }
+        }
+        flagged
+    }
+
+    fn known(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
+        let key = digest::of([kind.as_str().as_bytes(), raw.as_bytes()]);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        let found = known.entry(key).or_insert_with(|| match kind {
+            Kind::Instructions => scan_text("", raw).into(),
+            _ => scan_definition(kind, raw).into(),
+        });
+        Arc::clone(found)
+    }
+}
+
+fn is_usable(server: &&Arc<Server>) -> bool {
+    !matches!(server.status, Status::Disabled | Status::NeedsApproval)
+}
+
+fn instructions(server: &Server) -> Option<&str> {
+    server.agreement.as_ref()?.instructions.as_deref()
+}
+
+fn definitions(offers: &Offers) -> impl Iterator<Item = (Kind, &Item)> {
+    let tools = offers.tools.iter().map(|tool| (Kind::Tool, &tool.item));
+    let resources = offers.resources.iter().map(|item| (Kind::Resource, item));
+    let templates = offers.templates.iter().map(|item| (Kind::Template, item));
+    let prompts = offers.prompts.iter().map(|item| (Kind::Prompt, item));
+    tools.chain(resources).chain(templates).chain(prompts)
+}
+
+fn flag(
+    server: &ServerId,
+    kind: Kind,
+    (name, raw): (&str, &str),
+    mut findings: Vec<Finding>,
+) -> Option<Flagged> {
+    let severity = verdict(&findings)?;
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
+    let digest = digest::of([raw.as_bytes()]);
+    Some(Flagged {
+        server: server.clone(),
+        kind,
+        name: name.to_owned(),
+        digest,
+        severity,
+        findings,
+    })
+}
+
+fn offers_the_same(before: &Fleet, after: &Fleet) -> bool {
+    let same = |(left, right): (&Arc<Server>, &Arc<Server>)| {
+        left.id == right.id
+            && Arc::ptr_eq(&left.offers, &right.offers)
+            && instructions(left) == instructions(right)
+            && is_usable(&left) == is_usable(&right)
+    };
+    before.servers.len() == after.servers.len()
+        && before.servers.values().zip(after.servers.values()).all(same)
+}
+
+fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
+    let held: Vec<&Flagged> = flagged.iter().filter(|one| one.is_held()).collect();
+    if held.is_empty() {
+        return Arc::clone(fleet);
+    }
+    let mut shown = Fleet::clone(fleet);
+    for server in shown.servers.values_mut() {
+        let of_server: HashSet<(Kind, &str)> = held
+            .iter()
+            .filter(|one| one.server == server.id)
+            .map(|one| (one.kind, one.name.as_str()))
+            .collect();
+        if !of_server.is_empty() {
+            *server = Arc::new(server_without(server, &of_server));
+        }
+    }
+    Arc::new(shown)
+}
+
+fn server_without(server: &Server, held: &HashSet<(Kind, &str)>) -> Server {
+    let kept = |kind: Kind, items: &[Item]| -> Vec<Item> {
+        items.iter().filter(|item| !held.contains(&(kind, &*item.key))).cloned().collect()
+    };
+    let offers = &server.offers;
+    let tools: Vec<Item> = offers.tools.iter().map(|tool| tool.item.clone()).collect();
+    let offers = Offers::new(
+        kept(Kind::Tool, &tools),
+        kept(Kind::Resource, &offers.resources),
+        kept(Kind::Template, &offers.templates),
+        kept(Kind::Prompt, &offers.prompts),
+        offers.faults.clone(),
+    );
+    let agreement = server.agreement.as_ref().map(|agreement| {
+        if held.contains(&(Kind::Instructions, "")) {
+            Arc::new(Agreement { instructions: None, ..Agreement::clone(agreement) })
+        } else {
+            Arc::clone(agreement)
+        }
+    });
+    Server { offers: Arc::new(offers), agreement, ..server.clone() }
+}

@@ -1,0 +1,223 @@
+//! What single characters are: hidden, reordering, or another script's twin of a Latin letter.
+
+/// Whether a character takes no space or changes how others are shown.
+#[must_use]
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a character chooses the look of the one before it.
+pub(crate) const fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// The letter that a tag character stands for.
+#[must_use]
+pub(crate) const fn tag_letter(c: char) -> Option<char> {
+    match c {
+        '\u{e0020}'..='\u{e007e}' => char::from_u32(c as u32 - 0xe0000),
+        _ => None,
+    }
+}
+
+/// The plain lower-case letter that a reader sees in this character; nothing where nothing is seen.
+#[must_use]
+pub(crate) fn plain(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return (!c.is_ascii_control() || c.is_ascii_whitespace()).then(|| c.to_ascii_lowercase());
+    }
+    if c.is_control() || is_hidden(c) || is_selector(c) || is_mark(c) {
+        return None;
+    }
+    if let Some(twin) = twin(c) {
+        return Some(twin);
+    }
+    if c.is_whitespace() {
+        return Some(' ');
+    }
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    Some(twin(lower).or_else(|| styled(lower)).unwrap_or(lower))
+}
+
+/// The Latin letter that a letter of another alphabet is taken for.
+#[must_use]
+pub(crate) fn twin(c: char) -> Option<char> {
+    let at = TWINS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    TWINS.get(at).map(|(_, latin)| *latin)
+}
+
+/// Marks that are drawn over or under the letter before them.
+const fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Latin letters in another dress: wide, bold, circled, squared, accented.
+fn styled(c: char) -> Option<char> {
+    let code = u32::from(c);
+    let letter = |offset: u32| char::from_u32(0x61 + offset % 26);
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xfee0).map(|c| c.to_ascii_lowercase()),
+        '\u{1d400}'..='\u{1d6a3}' => letter(code - 0x1d400),
+        '\u{1d7ce}'..='\u{1d7ff}' => char::from_u32(0x30 + (code - 0x1d7ce) % 10),
+        '\u{249c}'..='\u{24b5}' => letter(code - 0x249c),
+        '\u{24b6}'..='\u{24e9}' => letter(code - 0x24b6),
+        '\u{1f130}'..='\u{1f149}' => letter(code - 0x1f130),
+        '\u{1f150}'..='\u{1f169}' => letter(code - 0x1f150),
+        '\u{1f170}'..='\u{1f189}' => letter(code - 0x1f170),
+        '\u{1f1e6}'..='\u{1f1ff}' => letter(code - 0x1f1e6),
+        '\u{e0}'..='\u{e5}' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' => Some('a'),
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => Some('c'),
+        'ď' | 'đ' => Some('d'),
+        '\u{e8}'..='\u{eb}' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' => Some('e'),
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' | 'ɡ' => Some('g'),
+        'ĥ' | 'ħ' | 'ḥ' => Some('h'),
+        '\u{ec}'..='\u{ef}' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' => Some('i'),
+        'ķ' => Some('k'),
+        'ĺ' | 'ļ' | 'ľ' | 'ł' | 'ḷ' => Some('l'),
+        'ñ' | 'ń' | 'ņ' | 'ň' | 'ṇ' => Some('n'),
+        '\u{f2}'..='\u{f6}' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ọ' => Some('o'),
+        'ŕ' | 'ŗ' | 'ř' | 'ṛ' => Some('r'),
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ṣ' | 'ſ' => Some('s'),
+        'ţ' | 'ť' | 'ŧ' | 'ṭ' => Some('t'),
+        '\u{f9}'..='\u{fc}' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ụ' => Some('u'),
+        'ŵ' => Some('w'),
+        'ý' | 'ÿ' | 'ŷ' | 'ỵ' => Some('y'),
+        'ź' | 'ż' | 'ž' | 'ẓ' => Some('z'),
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' => Some('\''),
+        '\u{201c}' | '\u{201d}' => Some('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
+        '\u{2044}' | '\u{2215}' => Some('/'),
+        '。' | '｡' => Some('.'),
+        _ => None,
+    }
+}
+
+/// Letters that look like Latin ones, in the order of their numbers.
+const TWINS: [(char, char); 93] = [
+    ('\u{251}', 'a'),
+    ('\u{261}', 'g'),
+    ('\u{262}', 'g'),
+    ('\u{269}', 'i'),
+    ('\u{26a}', 'i'),
+    ('\u{274}', 'n'),
+    ('\u{280}', 'r'),
+    ('\u{28f}', 'y'),
+    ('\u{299}', 'b'),
+    ('\u{29c}', 'h'),
+    ('\u{29f}', 'l'),
+    ('Α', 'a'),
+    ('Β', 'b'),
+    ('Ε', 'e'),
+    ('Ζ', 'z'),
+    ('Η', 'h'),
+    ('Ι', 'i'),
+    ('Κ', 'k'),
+    ('Μ', 'm'),
+    ('Ν', 'n'),
+    ('Ο', 'o'),
+    ('Ρ', 'p'),
+    ('Τ', 't'),
+    ('Υ', 'y'),
+    ('Χ', 'x'),
+    ('α', 'a'),
+    ('γ', 'y'),
+    ('ε', 'e'),
+    ('ι', 'i'),
+    ('κ', 'k'),
+    ('ν', 'v'),
+    ('ο', 'o'),
+    ('ρ', 'p'),
+    ('τ', 't'),
+    ('υ', 'u'),
+    ('χ', 'x'),
+    ('ϲ', 'c'),
+    ('ϳ', 'j'),
+    ('Ѕ', 's'),
+    ('І', 'i'),
+    ('Ј', 'j'),
+    ('А', 'a'),
+    ('В', 'b'),
+    ('Е', 'e'),
+    ('З', 'z'),
+    ('К', 'k'),
+    ('М', 'm'),
+    ('Н', 'h'),
+    ('О', 'o'),
+    ('Р', 'p'),
+    ('С', 'c'),
+    ('Т', 't'),
+    ('У', 'y'),
+    ('Х', 'x'),
+    ('а', 'a'),
+    ('е', 'e'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('с', 'c'),
+    ('у', 'y'),
+    ('х', 'x'),
+    ('ѕ', 's'),
+    ('і', 'i'),
+    ('ј', 'j'),
+    ('ѵ', 'v'),
+    ('ү', 'y'),
+    ('һ', 'h'),
+    ('ԁ', 'd'),
+    ('ԛ', 'q'),
+    ('ԝ', 'w'),
+    ('ո', 'n'),
+    ('ս', 'u'),
+    ('օ', 'o'),
+    ('ᴀ', 'a'),
+    ('ᴄ', 'c'),
+    ('ᴅ', 'd'),
+    ('ᴇ', 'e'),
+    ('ᴊ', 'j'),
+    ('ᴋ', 'k'),
+    ('ᴍ', 'm'),
+    ('ᴏ', 'o'),
+    ('ᴘ', 'p'),
+    ('ᴛ', 't'),
+    ('ᴜ', 'u'),
+    ('ᴠ', 'v'),
+    ('ᴡ', 'w'),
+    ('ᴢ', 'z'),
+    ('\u{2113}', 'l'),
+    ('\u{2139}', 'i'),
+    ('\u{2170}', 'i'),
+    ('\u{217c}', 'l'),
+    ('ꜰ', 'f'),
+    ('ꜱ', 's'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_twins_is_in_order() {
+        assert!(TWINS.is_sorted_by_key(|(odd, _)| *odd));
+    }
+
+    #[test]
+    fn letters_in_any_dress_are_the_same_letter() {
+        for (odd, expected) in [
+            ("IGNORE", "ignore"),
+            ("іgnоrе", "ignore"),
+            ("𝐢𝐠𝐧𝐨𝐫𝐞", "ignore"),
+            ("ｉｇｎｏｒｅ", "ignore"),
+            ("ⓘⓖⓝⓞⓡⓔ", "ignore"),
+            ("ɪɢɴᴏʀᴇ", "ignore"),
+            ("i\u{200b}g\u{ad}n\u{301}óre", "ignore"),
+            ("größe", "große"),
+        ] {
+            assert_eq!(odd.chars().filter_map(plain).collect::<String>(), expected);
+        }
+    }
+}

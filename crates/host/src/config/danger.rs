@@ -1,0 +1,125 @@
+//! What is dangerous or careless about an entry: found by looking at it, before anything runs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::config::{evaluates, names, packages};
+use crate::secret_shapes;
+
+/// Something to know about an entry before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is about, and the word to agree to it by: `eval`, `container`, `env:NAME`,
+    /// `unpinned`, `secret`.
+    pub word: String,
+    /// What is the matter, without any value that could be a secret.
+    pub message: String,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Nothing runs until a person has agreed to exactly this.
+    Danger,
+    /// A person should know.
+    Note,
+}
+
+impl Finding {
+    pub(super) fn danger(word: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { weight: Weight::Danger, word: word.into(), message: message.into() }
+    }
+
+    pub(super) fn note(word: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { weight: Weight::Note, word: word.into(), message: message.into() }
+    }
+
+    /// Whether a person has to agree to it.
+    #[must_use]
+    pub fn is_danger(&self) -> bool {
+        self.weight == Weight::Danger
+    }
+}
+
+/// The word for a package without a fixed version.
+pub(super) const UNPINNED: &str = "unpinned";
+
+/// Everything to know about a program and its surroundings, the worst first.
+pub(super) fn findings(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+) -> Vec<Finding> {
+    let words: Vec<&str> =
+        std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
+    let mut found = evaluates::of(&words);
+    found.extend(env.keys().filter_map(|name| of_variable(name)));
+    found.extend(packages::of(&words).into_iter().filter(|package| !package.is_pinned).map(
+        |package| {
+            let message = format!(
+                "runs whatever version `{}` has today; give an exact one",
+                package.shown_name()
+            );
+            Finding::note(UNPINNED, message)
+        },
+    ));
+    found.extend(secrets(args));
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// What setting a variable can do.
+pub(super) fn of_variable(name: &str) -> Option<Finding> {
+    let word = format!("env:{name}");
+    if names::runs_code(name) {
+        let message = format!("the variable `{name}` can make the server run other code");
+        Some(Finding::danger(word, message))
+    } else if names::leads_elsewhere(name) {
+        let message = format!("the variable `{name}` changes where programs or code come from");
+        Some(Finding::note(word, message))
+    } else {
+        None
+    }
+}
+
+/// Arguments that look like secrets, named by their place alone.
+fn secrets(args: &[String]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut follows_name = false;
+    for (index, arg) in args.iter().enumerate() {
+        let named = arg.strip_prefix('-').and_then(|flag| flag.split_once('='));
+        let given = named.is_some_and(|(flag, value)| {
+            secret_shapes::is_secret_name(flag) && is_plain_value(value)
+        });
+        if given
+            || (follows_name && is_plain_value(arg))
+            || secret_shapes::finds_any(arg.as_bytes())
+        {
+            found.push(Finding::note(
+                "secret",
+                format!(
+                    "`args[{index}]` looks like a secret; everybody on this machine can see \
+                     arguments, so give it as a variable in `env`"
+                ),
+            ));
+        }
+        follows_name = arg.starts_with('-')
+            && !arg.contains('=')
+            && secret_shapes::is_secret_name(arg.trim_start_matches('-'));
+    }
+    found
+}
+
+/// Whether it is a value and neither another flag, a file nor a reference that stayed one.
+fn is_plain_value(text: &str) -> bool {
+    text.len() >= 6 && !text.starts_with(['-', '/', '.', '~', '$'])
+}
+
+#[cfg(test)]
+#[path = "danger_tests.rs"]
+mod tests;

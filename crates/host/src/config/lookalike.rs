@@ -1,0 +1,60 @@
+//! Names of servers that a reader takes for one another, or for something of our own.
+
+use std::collections::BTreeMap;
+
+use crate::characters::plain;
+use crate::config::error::{ConfigError, shown};
+use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig};
+use crate::server_id::ServerId;
+
+/// Names under which we speak ourselves.
+const OURS: [&str; 3] = [BUILTIN, "switchboard", "system"];
+
+/// Breaks every server whose name can be taken for another one's; whoever was there first stays,
+/// and what a project brings was never first.
+pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
+    let mut servers: Vec<&ServerConfig> = config.servers.values().collect();
+    servers.sort_by_key(|server| {
+        let place = order.iter().position(|id| *id == server.id);
+        (server.id.as_str() != BUILTIN, server.source.layer == Layer::Project, place)
+    });
+    let mut known: BTreeMap<String, &ServerId> = BTreeMap::new();
+    let mut refused = Vec::new();
+    for server in servers {
+        let name = server.id.as_str();
+        let look = look(name);
+        let other = known.get(&look).map(|other| other.as_str());
+        if let Some(problem) = problem(name, other) {
+            let mut error = ConfigError::new(server.source.file.as_path(), problem).server(name);
+            error.line = Some(server.source.line);
+            refused.push((server.id.clone(), error.hint("give it another name")));
+        } else {
+            known.insert(look, &server.id);
+        }
+    }
+    for (id, error) in refused {
+        config.servers.remove(&id);
+        config.broken.insert(id, error);
+    }
+}
+
+/// What is wrong with a name beside these others.
+pub(super) fn among<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let look_of_it = look(name);
+    let other = others.into_iter().find(|other| *other != name && look(other) == look_of_it);
+    problem(name, other)
+}
+
+fn problem(name: &str, other: Option<&str>) -> Option<String> {
+    if let Some(other) = other {
+        return Some(format!("its name can be taken for that of server `{}`", shown(other)));
+    }
+    let ours = OURS.iter().find(|ours| look(ours) == look(name))?;
+    (name != BUILTIN).then(|| format!("its name can be taken for `{ours}`, which is ours"))
+}
+
+/// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress.
+fn look(name: &str) -> String {
+    let seen = name.chars().filter_map(plain).filter(|c| !c.is_whitespace());
+    seen.map(|c| if c == '-' { '_' } else { c }).collect()
+}

@@ -1,0 +1,239 @@
+//! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
+
+use crate::config::containers;
+use crate::config::error::shown;
+use crate::config::evaluates::program_name;
+
+/// A package that a command fetches and runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Package {
+    /// As databases of packages call it: `npm`, `PyPI`, `Go` or `OCI`.
+    pub(super) ecosystem: &'static str,
+    pub(super) name: String,
+    pub(super) version: Option<String>,
+    pub(super) is_pinned: bool,
+}
+
+impl Package {
+    /// Its name, safe to show.
+    pub(super) fn shown_name(&self) -> String {
+        shown(&self.name)
+    }
+}
+
+/// Whether the program fetches what it runs.
+pub(super) fn is_runner(name: &str) -> bool {
+    matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
+}
+
+/// Options of runners that take a value.
+const WITH_VALUE: &[&str] = &[
+    "-p",
+    "--package",
+    "--from",
+    "--with",
+    "--python",
+    "--index-url",
+    "--index",
+    "--extra-index-url",
+    "--default-index",
+    "--registry",
+    "--cache",
+    "--prefix",
+    "--directory",
+    "--project",
+    "--spec",
+    "--refresh-package",
+    "--with-requirements",
+    "--with-editable",
+    "-w",
+    "--workspace",
+    "--env-file",
+    "--constraints",
+    "-c",
+];
+
+/// The words with which a runner starts what it fetched.
+pub(super) fn command_of<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
+    let mut rest = args;
+    while let Some((word, after)) = rest.split_first() {
+        if WITH_VALUE.contains(word) {
+            rest = after.split_first().map_or(&[], |(_, after)| after);
+        } else if word.starts_with('-') || *word == "run" {
+            rest = after;
+        } else {
+            return rest;
+        }
+    }
+    &[]
+}
+
+/// The packages that the words of a command fetch and run.
+pub(super) fn of(words: &[&str]) -> Vec<Package> {
+    let Some((command, args)) = words.split_first() else { return Vec::new() };
+    let name = program_name(command);
+    let after = |verbs: &[&str]| {
+        let start = args.windows(verbs.len()).position(|window| window == verbs)?;
+        args.get(start + verbs.len()..)
+    };
+    if containers::is_runtime(&name) {
+        return containers::image(args).map(of_image).into_iter().collect();
+    }
+    match name.as_str() {
+        "npx" | "bunx" | "pnpx" => Some(specs(args, of_npm)),
+        "uvx" | "pipx" => Some(specs(args, of_pypi)),
+        "npm" => after(&["exec"]).or_else(|| after(&["x"])).map(|rest| specs(rest, of_npm)),
+        "pnpm" | "yarn" => after(&["dlx"]).map(|rest| specs(rest, of_npm)),
+        "bun" => after(&["x"]).map(|rest| specs(rest, of_npm)),
+        "uv" => after(&["tool", "run"]).map(|rest| specs(rest, of_pypi)),
+        "go" => after(&["run"]).map(|rest| specs(rest, of_go)),
+        "deno" => Some(deno(args)),
+        "cmd" => {
+            let rest: Vec<&str> =
+                args.iter().copied().skip_while(|arg| arg.starts_with('/')).collect();
+            Some(of(&rest))
+        }
+        "env" | "nohup" | "nice" | "timeout" | "sudo" | "cross-env" => {
+            let rest: Vec<&str> = args
+                .iter()
+                .copied()
+                .skip_while(|arg| arg.starts_with('-') || arg.contains('='))
+                .collect();
+            Some(of(&rest))
+        }
+        _ => None,
+    }
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The packages that options name, or else the one that the first plain word names.
+fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
+    let mut named = Vec::new();
+    let mut rest = args;
+    while let Some((word, after)) = rest.split_first() {
+        let (option, given) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, Some(value)),
+            _ => (*word, None),
+        };
+        let is_package = matches!(option, "-p" | "--package" | "--from" | "--with" | "--spec");
+        if is_package {
+            let value = given.or_else(|| after.first().copied()).unwrap_or_default();
+            // Of `uv`, `-p` is the version of Python.
+            let is_python =
+                option == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "PyPI");
+            named.extend((!is_python).then(|| read(value)).flatten());
+        }
+        rest = if given.is_none() && WITH_VALUE.contains(&option) {
+            after.split_first().map_or(&[], |(_, after)| after)
+        } else if word.starts_with('-') || *word == "run" {
+            after
+        } else {
+            break;
+        };
+    }
+    let has_own = args.iter().any(|arg| {
+        matches!(arg.split('=').next().unwrap_or(arg), "--package" | "--from" | "--spec")
+            || *arg == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "npm")
+    });
+    if !has_own {
+        named.extend(rest.first().and_then(|word| read(word)));
+    }
+    named
+}
+
+fn of_npm(spec: &str) -> Option<Package> {
+    if is_local(spec) {
+        return None;
+    }
+    let from_git = spec.contains("://") || spec.starts_with("git") || spec.contains("github:");
+    if from_git {
+        let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
+        let is_pinned = commit.is_some_and(is_commit);
+        return Some(Package { ecosystem: "npm", name: spec.to_owned(), version: None, is_pinned });
+    }
+    let (name, version) = match spec.rfind('@').filter(|at| *at > 0) {
+        Some(at) => (spec.get(..at).unwrap_or(spec), spec.get(at + 1..)),
+        None => (spec, None),
+    };
+    Some(package("npm", name, version))
+}
+
+fn of_pypi(spec: &str) -> Option<Package> {
+    if is_local(spec) {
+        return None;
+    }
+    if let Some((_, address)) = spec.split_once("git+") {
+        let is_pinned = address.rsplit_once('@').is_some_and(|(_, commit)| is_commit(commit));
+        return Some(Package {
+            ecosystem: "PyPI",
+            name: spec.to_owned(),
+            version: None,
+            is_pinned,
+        });
+    }
+    let (name, version) = spec
+        .split_once("==")
+        .or_else(|| spec.split_once('@'))
+        .map_or((spec, None), |(name, version)| (name, Some(version.trim())));
+    let plain = name.split(['[', '>', '<', '~', '!', ';', '=']).next().unwrap_or(name).trim();
+    Some(package("PyPI", plain, version))
+}
+
+fn of_go(spec: &str) -> Option<Package> {
+    let (name, version) = spec.rsplit_once('@')?;
+    Some(package("Go", name, Some(version.trim_start_matches('v'))))
+}
+
+fn of_image(image: &str) -> Package {
+    let (name, digest) = match image.split_once('@') {
+        Some((name, digest)) => (name, Some(digest)),
+        None => (image, None),
+    };
+    // A colon before the last slash belongs to the port of a registry.
+    let tag = name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
+    let is_digest = digest
+        .and_then(|digest| digest.strip_prefix("sha256:"))
+        .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let floating = ["latest", "main", "master", "edge", "nightly", "dev", "stable"];
+    let is_pinned = is_digest || tag.is_some_and(|tag| !floating.contains(&tag));
+    let version = digest.or(tag).map(str::to_owned);
+    Package { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
+}
+
+fn deno(args: &[&str]) -> Vec<Package> {
+    let specs = args.iter().filter_map(|arg| arg.strip_prefix("npm:").or(arg.strip_prefix("jsr:")));
+    specs.filter_map(of_npm).collect()
+}
+
+fn package(ecosystem: &'static str, name: &str, version: Option<&str>) -> Package {
+    let is_pinned = version.is_some_and(is_exact);
+    Package { ecosystem, name: name.to_owned(), version: version.map(str::to_owned), is_pinned }
+}
+
+fn is_local(spec: &str) -> bool {
+    spec.is_empty()
+        || spec.starts_with(['.', '/', '~'])
+        || spec.starts_with("file:")
+        || spec.contains(":\\")
+}
+
+/// Whether it names one version: numbers and what may follow them, no range and no word.
+fn is_exact(version: &str) -> bool {
+    let core = version.split(['-', '+']).next().unwrap_or(version);
+    let parts: Vec<&str> = core.split('.').collect();
+    let is_number = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_digit())
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric())
+            && !part.contains(['x', 'X'])
+    };
+    parts.len() >= 2
+        && parts.iter().all(|part| is_number(part))
+        && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
+}
+
+fn is_commit(text: &str) -> bool {
+    let text = text.split(['#', '&']).next().unwrap_or(text);
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

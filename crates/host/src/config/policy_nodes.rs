@@ -1,0 +1,192 @@
+//! Takes values out of a policy file; unlike a configuration, what is not known is an error.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::document::{Node, Position, Value};
+use crate::config::error::{ConfigError, is_visible, shown};
+use crate::config::policy_file::{Example, RuleEntry};
+use crate::config::policy_read::json_of;
+use crate::config::similar::suggestion;
+use crate::proposed::TargetKind;
+
+/// A member: its name with `_` between words, where it is, what it is.
+pub(super) type Named<'n> = (String, Position, &'n Node);
+
+const EXAMPLE_KEYS: &[&str] =
+    &["target", "kind", "args", "caller", "annotations", "trusted", "reads"];
+
+/// Reads the nodes of one file.
+pub(super) struct Nodes<'a> {
+    pub(super) file: &'a Arc<Path>,
+}
+
+impl Nodes<'_> {
+    pub(super) fn error(&self, at: Position, message: String) -> ConfigError {
+        ConfigError::new(Arc::clone(self.file), message).at(at)
+    }
+
+    fn mismatch(&self, node: &Node, key: &str, wanted: &str) -> ConfigError {
+        self.error(node.at, format!("`{}` must be {wanted}, not {}", shown(key), node.kind()))
+    }
+
+    /// The members of an object, each with a name that is known.
+    pub(super) fn members<'n>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        known: &[&'static str],
+    ) -> Result<Vec<Named<'n>>, ConfigError> {
+        let Value::Object(members) = &node.value else {
+            return Err(
+                self.error(node.at, format!("{what} must be an object, not {}", node.kind()))
+            );
+        };
+        let mut named: Vec<Named<'n>> = Vec::new();
+        for member in members {
+            let name = snake(&member.name);
+            if !known.contains(&name.as_str()) {
+                let error =
+                    self.error(member.at, format!("`{}` is not known", shown(&member.name)));
+                return Err(match suggestion(&name, known) {
+                    Some(near) => error.hint(format!("did you mean `{near}`?")),
+                    None => error.hint(format!("{what} has `{}`", known.join("`, `"))),
+                });
+            }
+            if named.iter().any(|(other, ..)| *other == name) {
+                return Err(self.error(member.at, format!("`{name}` is given twice")));
+            }
+            named.push((name, member.at, &member.value));
+        }
+        Ok(named)
+    }
+
+    pub(super) fn list<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], ConfigError> {
+        match &node.value {
+            Value::List(nodes) => Ok(nodes),
+            _ => Err(self.mismatch(node, key, "a list")),
+        }
+    }
+
+    pub(super) fn text<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
+        match &node.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.mismatch(node, key, "a string")),
+        }
+    }
+
+    pub(super) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
+        match &node.value {
+            Value::Bool(value) => Ok(*value),
+            _ => Err(self.mismatch(node, key, "true or false")),
+        }
+    }
+
+    pub(super) fn choice<T: Copy>(
+        &self,
+        node: &Node,
+        key: &str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ConfigError> {
+        let word = self.text(node, key)?;
+        let found = choices.iter().find(|(name, _)| *name == word);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            self.error(node.at, format!("`{key}` cannot be `{}`", shown(word)))
+                .hint(format!("use one of `{}`", names.join("`, `")))
+        })
+    }
+
+    /// A pattern over `server/target`, without what nobody can see.
+    pub(super) fn pattern(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
+        let text = self.text(node, key)?;
+        if text.is_empty() {
+            return Err(self.error(node.at, format!("`{key}` is empty")));
+        }
+        if text.trim() != text || !is_visible(text) {
+            let message = format!("`{key}` has white space around it or hidden characters in it");
+            return Err(self.error(node.at, message));
+        }
+        Ok(text.to_owned())
+    }
+}
+
+/// A call as an example, of the target of `rule` where it names no other.
+pub(super) fn example(
+    nodes: &Nodes<'_>,
+    node: &Node,
+    rule: &RuleEntry,
+) -> Result<Example, ConfigError> {
+    let mut example = Example {
+        target: rule.target.clone(),
+        kind: rule.kind.unwrap_or(TargetKind::Tool),
+        line: node.at.line,
+        column: node.at.column,
+        ..blank()
+    };
+    fill(nodes, node, EXAMPLE_KEYS, &mut example)?;
+    if example.target.contains('*') || !example.target.contains('/') {
+        let error = nodes.error(node.at, "the example names no single `target`".into());
+        return Err(error.hint("add `\"target\": \"server/tool\"`"));
+    }
+    Ok(example)
+}
+
+/// An example that says nothing yet.
+pub(super) fn blank() -> Example {
+    Example {
+        target: String::new(),
+        kind: TargetKind::Tool,
+        arguments: "{}".to_owned(),
+        caller: "model".to_owned(),
+        annotations: "{}".to_owned(),
+        trusted: false,
+        reads: Vec::new(),
+        line: 0,
+        column: 0,
+    }
+}
+
+/// Fills an example from an object; names of `known` that are none of an example are skipped.
+pub(super) fn fill(
+    nodes: &Nodes<'_>,
+    node: &Node,
+    known: &[&'static str],
+    example: &mut Example,
+) -> Result<(), ConfigError> {
+    let kinds = [TargetKind::Tool, TargetKind::Resource, TargetKind::Prompt]
+        .map(|kind| (kind.as_str(), kind));
+    for (name, _, node) in nodes.members(node, "an example", known)? {
+        match name.as_str() {
+            "target" => example.target = nodes.pattern(node, &name)?,
+            "kind" => example.kind = nodes.choice(node, &name, &kinds)?,
+            "args" => example.arguments = json_of(nodes, node, &name)?,
+            "annotations" => example.annotations = json_of(nodes, node, &name)?,
+            "trusted" => example.trusted = nodes.flag(node, &name)?,
+            "caller" => {
+                let callers = [("person", "person"), ("model", "model"), ("client", "client")];
+                nodes.choice(node, &name, &callers)?.clone_into(&mut example.caller);
+            }
+            "reads" => {
+                let list = nodes.list(node, &name)?.iter();
+                let texts: Result<Vec<&str>, _> =
+                    list.map(|node| nodes.text(node, &name)).collect();
+                example.reads = texts?.into_iter().map(str::to_owned).collect();
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `camelCase` as `snake_case`.
+fn snake(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(character.to_ascii_lowercase());
+    }
+    text
+}

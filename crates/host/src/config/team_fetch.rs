@@ -1,0 +1,52 @@
+//! Fetches what a team keeps at an address, once: the digest says that it cannot change.
+
+use std::path::Path;
+use std::time::Duration;
+
+use switchboard_wire::{Limits, http};
+use tokio::time::timeout;
+
+use crate::config::error::ConfigError;
+use crate::config::team::{Team, keep_team_file};
+
+/// The longest file, in bytes.
+const LONGEST: usize = 4 * 1024 * 1024;
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Fetches the files of a team that are not here yet; says what went wrong.
+pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
+    let mut problems = Vec::new();
+    for (url, digest) in team.missing(state) {
+        let fetched = match timeout(PATIENCE, fetch(&url)).await {
+            Ok(fetched) => fetched,
+            Err(_) => Err("it takes too long".to_owned()),
+        };
+        let kept = match fetched {
+            Ok(bytes) => keep_team_file(state, &digest, &bytes),
+            Err(cause) => {
+                let message = format!("the team's file cannot be fetched: {cause}");
+                Err(ConfigError::new(Path::new(&url), message))
+            }
+        };
+        problems.extend(kept.err());
+    }
+    problems
+}
+
+async fn fetch(url: &str) -> Result<Vec<u8>, String> {
+    let client = http::client(&Limits::default()).map_err(|error| error.to_string())?;
+    let mut response = client.get(url).send().await.map_err(|error| error.to_string())?;
+    let status = response.status().as_u16();
+    if status != 200 {
+        return Err(format!("the answer is {status}"));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > LONGEST {
+            return Err(format!("it is longer than {} MiB", LONGEST / 1024 / 1024));
+        }
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,164 @@
+//! The parts of a web address, read so strictly that every other reader sees the same ones.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// An address that leaves no doubt about its host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebParts<'a> {
+    /// In lower case.
+    pub scheme: String,
+    /// In lower case; an IPv6 address with its brackets.
+    pub host: String,
+    /// If it is not the usual one of the scheme.
+    pub port: Option<u16>,
+    /// Everything after the host: path, query and fragment.
+    pub rest: &'a str,
+}
+
+impl<'a> WebParts<'a> {
+    /// Takes an address apart.
+    ///
+    /// # Errors
+    /// When it has a user name, a host that can be read in two ways, or anything else that some
+    /// reader takes for something else.
+    pub fn of(address: &'a str) -> Result<Self, &'static str> {
+        if address.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err("the address contains white space, control characters or a backslash");
+        }
+        let (scheme, after) = address.split_once("://").ok_or("the address has no scheme")?;
+        let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        if !is_scheme {
+            return Err("the address has no valid scheme");
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let (authority, rest) = after.split_at_checked(end).unwrap_or((after, ""));
+        if authority.contains('@') {
+            return Err("the address contains a user name");
+        }
+        let (host, port) = match authority.strip_prefix('[') {
+            Some(inner) => {
+                let (host, port) = inner.split_once(']').ok_or("the address has no valid host")?;
+                let host: Ipv6Addr = host.parse().map_err(|_| "the address has no valid host")?;
+                (format!("[{host}]"), port)
+            }
+            None => {
+                let end = authority.find(':').unwrap_or(authority.len());
+                let (host, port) = authority.split_at_checked(end).unwrap_or((authority, ""));
+                (plain_host(host)?, port)
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                Some(digits.parse().map_err(|_| "the address has no valid port")?)
+            }
+            _ => return Err("the address has no valid port"),
+        };
+        let usual = match scheme.as_str() {
+            "http" | "ws" => Some(80),
+            "https" | "wss" => Some(443),
+            _ => None,
+        };
+        Ok(Self { scheme, host, port: port.filter(|_| port != usual), rest })
+    }
+}
+
+/// A name of letters, digits, `-` and `_` between single dots, or an IPv4 address in its usual form.
+fn plain_host(host: &str) -> Result<String, &'static str> {
+    let host = host.to_ascii_lowercase();
+    let is_label = |label: &str| {
+        !label.is_empty() && label.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))
+    };
+    if !host.split('.').all(is_label) {
+        return Err("the address has no plain host name");
+    }
+    // `2130706433` and `0x7f.1` are the same machine as `127.0.0.1`.
+    let is_number = |label: &str| {
+        label.bytes().all(|digit| digit.is_ascii_digit())
+            || label
+                .strip_prefix("0x")
+                .is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))
+    };
+    if host.rsplit('.').next().is_some_and(is_number) && host.parse::<Ipv4Addr>().is_err() {
+        return Err("the address has a host that is an odd number");
+    }
+    Ok(host)
+}
+
+/// Whether a host is what a pattern says: a name, `*` for any, or `*.name` for all names below it.
+#[must_use]
+pub fn host_fits(host: &str, pattern: &str) -> bool {
+    let pattern = pattern.to_ascii_lowercase();
+    match pattern.strip_prefix("*.") {
+        Some(parent) => host
+            .strip_suffix(parent)
+            .and_then(|before| before.strip_suffix('.'))
+            .is_some_and(|before| !before.is_empty()),
+        None => pattern == "*" || host == pattern,
+    }
+}
+
+/// What is wrong with a pattern of hosts.
+pub fn check_host_pattern(pattern: &str) -> Result<(), &'static str> {
+    let name = pattern.strip_prefix("*.").unwrap_or(pattern);
+    if pattern == "*" || name.starts_with('[') || plain_host(name).is_ok() {
+        Ok(())
+    } else {
+        Err("has a host that is neither a name, nor `*`, nor `*.name`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_host_or_is_refused() {
+        for (address, expected) in [
+            ("https://api.example.com/x", Some("api.example.com")),
+            ("HTTPS://API.Example.COM:443", Some("api.example.com")),
+            ("https://evil.tld#.example.com", Some("evil.tld")),
+            ("https://evil.tld?.example.com", Some("evil.tld")),
+            ("https://example.com.evil.tld", Some("example.com.evil.tld")),
+            ("http://127.0.0.1/", Some("127.0.0.1")),
+            ("http://[::1]:8080/", Some("[::1]")),
+            ("https://api.example.com@evil.tld/", None),
+            ("https://evil.tld\\.example.com/", None),
+            ("https://example.com./", None),
+            ("https://example..com/", None),
+            ("https://exаmple.com/", None),
+            ("https://ex%61mple.com/", None),
+            ("http://2130706433/", None),
+            ("http://0x7f000001/", None),
+            ("http://127.1/", None),
+            ("//example.com/", None),
+            ("example.com", None),
+            ("https:///example.com", None),
+            ("https://a.example.com:99999/", None),
+            ("https://a.example.com\t/", None),
+        ] {
+            let got = WebParts::of(address).ok().map(|parts| parts.host);
+            assert_eq!(got.as_deref(), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_whole_names_in_front() {
+        for (host, pattern, expected) in [
+            ("api.example.com", "*.example.com", true),
+            ("a.b.example.com", "*.example.com", true),
+            ("example.com", "*.example.com", false),
+            ("evilexample.com", "*.example.com", false),
+            ("example.com.evil.tld", "*.example.com", false),
+            ("example.com", "EXAMPLE.com", true),
+            ("anything", "*", true),
+        ] {
+            assert_eq!(host_fits(host, pattern), expected, "{host} {pattern}");
+        }
+        assert!(check_host_pattern("*.example.com").is_ok());
+        assert!(check_host_pattern("example.com*").is_err());
+        assert!(check_host_pattern("a*b.com").is_err());
+    }
+}

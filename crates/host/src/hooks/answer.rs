@@ -1,0 +1,182 @@
+//! What a hook says about a call, out of how it ended and what it wrote: a doubt is a no (pure).
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_wire::Json;
+
+use crate::catalog::read_strictly;
+use crate::hooks::program::End;
+
+/// As much of a message is kept, in characters.
+const MESSAGE: usize = 2_000;
+
+/// What a hook says about a call.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Whether it may run.
+    pub permission: Permission,
+    /// Words for a person.
+    pub user_message: Option<String>,
+    /// Words for whoever proposed the call.
+    pub agent_message: Option<String>,
+    /// The arguments to call it with instead.
+    pub updated_input: Option<Json>,
+}
+
+/// Whether a call may run. The order is that of strictness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Permission {
+    /// It may.
+    Allow,
+    /// A person decides.
+    Ask,
+    /// It may not.
+    Deny,
+}
+
+/// Why a hook says nothing that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What happened.
+    pub message: String,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// It could not be asked, or broke down.
+    Broke,
+    /// It ended well and wrote nothing.
+    Silent,
+    /// It ended well and wrote something that is no answer.
+    NoAnswer,
+}
+
+/// What came of asking a hook.
+#[derive(Clone, Debug)]
+pub enum Judged {
+    /// It answered.
+    Answered(Answer),
+    /// It did not.
+    Failed(Failure),
+}
+
+impl Permission {
+    /// The word in answers and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// Judges a hook that was asked before a call.
+pub(super) fn judge(end: &End, output: &[u8], errors: &[String]) -> Judged {
+    let written = read(output);
+    match (end, written) {
+        // A no counts however the hook ended after it.
+        (_, Ok(answer)) if answer.permission == Permission::Deny => Judged::Answered(answer),
+        (End::Exited(2), written) => {
+            let said = errors.join("\n");
+            let said = Some(said).filter(|said| !said.trim().is_empty()).map(|said| bounded(&said));
+            let (user_message, agent_message) = match written {
+                Ok(answer) => (answer.user_message, answer.agent_message),
+                Err(_) => (None, None),
+            };
+            Judged::Answered(Answer {
+                permission: Permission::Deny,
+                user_message: user_message.or(said),
+                agent_message,
+                updated_input: None,
+            })
+        }
+        (End::Exited(0), Ok(answer)) => Judged::Answered(answer),
+        (End::Exited(0), Err(kind)) => Judged::Failed(kind),
+        (End::Exited(_) | End::Broke(_), _) => Judged::Failed(broke(end, errors)),
+    }
+}
+
+/// What is wrong with how a hook ended, whatever it wrote.
+pub(super) fn trouble(end: &End, errors: &[String]) -> Option<Failure> {
+    match end {
+        End::Exited(0) => None,
+        End::Exited(_) | End::Broke(_) => Some(broke(end, errors)),
+    }
+}
+
+fn broke(end: &End, errors: &[String]) -> Failure {
+    let what = match end {
+        End::Exited(code) => format!("ended with exit status {code}"),
+        End::Broke(what) => what.clone(),
+    };
+    let message = match errors.last() {
+        Some(said) => format!("{what}: {}", bounded(said)),
+        None => what,
+    };
+    Failure { kind: FailureKind::Broke, message }
+}
+
+#[derive(Deserialize)]
+struct Written<'a> {
+    permission: Option<String>,
+    #[serde(alias = "userMessage")]
+    user_message: Option<String>,
+    #[serde(alias = "agentMessage")]
+    agent_message: Option<String>,
+    #[serde(borrow)]
+    updated_input: Option<&'a RawValue>,
+    #[serde(rename = "continue")]
+    goes_on: Option<bool>,
+}
+
+fn read(output: &[u8]) -> Result<Answer, Failure> {
+    let no_answer = |message: String| Failure { kind: FailureKind::NoAnswer, message };
+    if output.trim_ascii().is_empty() {
+        let message = "wrote no answer".to_owned();
+        return Err(Failure { kind: FailureKind::Silent, message });
+    }
+    // A member that stands twice could be read either way.
+    read_strictly(output).map_err(|error| no_answer(format!("wrote no JSON answer: {error}")))?;
+    let written: Written<'_> = serde_json::from_slice(output)
+        .map_err(|error| no_answer(format!("wrote an answer of another shape: {error}")))?;
+    let permission = match written.permission.as_deref().map(str::trim) {
+        Some("allow") => Permission::Allow,
+        Some("ask") => Permission::Ask,
+        // A no is understood however it is written.
+        Some(word) if word.eq_ignore_ascii_case("deny") => Permission::Deny,
+        Some(word) => {
+            return Err(no_answer(format!("answered with the permission `{}`", bounded(word))));
+        }
+        None => return Err(no_answer("answered without `permission`".to_owned())),
+    };
+    let permission = if written.goes_on == Some(false) { Permission::Deny } else { permission };
+    let updated_input = match written.updated_input.filter(|raw| raw.get() != "null") {
+        None => None,
+        Some(raw) if raw.get().starts_with('{') => {
+            let text = Bytes::from(raw.get().to_owned());
+            Some(Json::checked(text).map_err(|error| no_answer(error.to_string()))?)
+        }
+        Some(_) => return Err(no_answer("`updated_input` is not an object".to_owned())),
+    };
+    let kept = |text: Option<String>| text.map(|text| bounded(&text)).filter(|t| !t.is_empty());
+    Ok(Answer {
+        permission,
+        user_message: kept(written.user_message),
+        agent_message: kept(written.agent_message),
+        updated_input,
+    })
+}
+
+fn bounded(text: &str) -> String {
+    text.trim().chars().take(MESSAGE).collect()
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,110 @@
+//! The `command` of a hook: a program with arguments where the text is plain, a line for a shell where not.
+
+use crate::hooks::hook::Run;
+
+/// What a command is made of, if no shell is needed to tell.
+pub(super) fn command(text: &str) -> Run {
+    match words(text).as_deref() {
+        // A variable before the program is for a shell.
+        Some([program, args @ ..]) if !program.contains('=') => {
+            Run::Program { program: program.clone(), args: args.to_vec() }
+        }
+        _ => Run::Shell(text.to_owned()),
+    }
+}
+
+/// Every word of a command that may name a file, also of one that needs a shell.
+pub(super) fn possible_files(run: &Run) -> Vec<&str> {
+    match run {
+        Run::Program { program, args } => {
+            std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect()
+        }
+        Run::Shell(line) => {
+            let between = |c: char| c.is_whitespace() || "|&;<>()\"'`=".contains(c);
+            line.split(between).filter(|word| !word.is_empty()).collect()
+        }
+        Run::Web(_) | Run::Unusable(_) => Vec::new(),
+    }
+}
+
+/// The words of a plain command line; none if a character in it means something to a shell.
+fn words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' | '"' => {
+                let inner = quoted(&mut characters, character)?;
+                word.get_or_insert_default().push_str(&inner);
+            }
+            // At the start of a word it stands for the home folder.
+            '~' if word.is_none() => return None,
+            c if c.is_alphanumeric() || "-_./:@%+=,~".contains(c) => {
+                word.get_or_insert_default().push(c);
+            }
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    words.first().is_some_and(|first| !first.is_empty()).then_some(words)
+}
+
+/// The text up to the closing quote; none if there is none, or a shell would change it.
+fn quoted(characters: &mut std::str::Chars<'_>, quote: char) -> Option<String> {
+    let mut inner = String::new();
+    for character in characters {
+        match character {
+            c if c == quote => return Some(inner),
+            '$' | '`' | '\\' | '!' if quote == '"' => return None,
+            c => inner.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_commands_need_no_shell() {
+        for (text, expected) in [
+            ("./hooks/check.sh", vec!["./hooks/check.sh"]),
+            ("python3 hooks/check.py --strict", vec!["python3", "hooks/check.py", "--strict"]),
+            ("  'my hooks/check'  \"a b\"c ''", vec!["my hooks/check", "a bc", ""]),
+            ("check --only=a,b", vec!["check", "--only=a,b"]),
+        ] {
+            let [program, args @ ..] = expected.as_slice() else { panic!("a program") };
+            let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+            let program = (*program).to_owned();
+            assert_eq!(command(text), Run::Program { program, args }, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_understands_goes_to_one_as_it_is() {
+        for text in [
+            "jq -e '.a' | grep b",
+            "cat > /tmp/x",
+            "echo \"$HOME\"",
+            "~/bin/check",
+            "check a*",
+            "A=1 check",
+            "check 'open",
+            "a && b",
+            "check\nmore",
+            "'' x",
+        ] {
+            assert_eq!(command(text), Run::Shell(text.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_are_found_in_lines_for_a_shell_too() {
+        let run = command("LEVEL=1 sh 'hooks/a.sh'|tee \"log\">x");
+        let expected = ["LEVEL", "1", "sh", "hooks/a.sh", "tee", "log", "x"];
+        assert_eq!(possible_files(&run), expected);
+    }
+}

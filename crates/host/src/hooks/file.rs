@@ -1,0 +1,168 @@
+//! One `hooks.json`, read into hooks: everything that counts is checked, nothing is guessed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::config::Level;
+use crate::hooks::command::command;
+use crate::hooks::error::HookError;
+use crate::hooks::hook::{Hook, Rules, Run, When};
+use crate::hooks::matcher::Matcher;
+use crate::hooks::web;
+
+/// How long a hook may take if it says nothing.
+const USUAL_LIMIT: Duration = Duration::from_secs(30);
+/// The longest time that a hook may ask for, in seconds.
+const LONGEST: f64 = 600.0;
+
+/// What a file says.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) rules: Rules,
+    pub(super) hooks: Vec<Hook>,
+    /// What is there and does not count here.
+    pub(super) notes: Vec<String>,
+}
+
+/// Whose file it is and where its programs run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner<'a> {
+    pub(super) file: &'a Path,
+    pub(super) level: Level,
+    pub(super) folder: &'a Path,
+}
+
+/// One entry, as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Entry {
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    url: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    timeout: Option<f64>,
+    fail_closed: Option<bool>,
+    matcher: Option<String>,
+}
+
+/// Reads what a file says.
+pub(super) fn contents(value: &Value, owner: Owner<'_>) -> Result<Contents, HookError> {
+    let wrong = |what: &str| HookError::wrong(owner.file, what);
+    let top = value.as_object().ok_or_else(|| wrong("the file must be an object"))?;
+    let rules = rules(top.get("version")).map_err(|what| wrong(&what))?;
+    let mut read = Contents { rules, hooks: Vec::new(), notes: Vec::new() };
+    let events = match top.get("hooks") {
+        None => return Err(wrong("`hooks` is missing")),
+        Some(events) => events.as_object().ok_or_else(|| wrong("`hooks` must be an object"))?,
+    };
+    for (event, entries) in events {
+        let when = [When::Before, When::After].into_iter().find(|when| when.as_str() == event);
+        let Some(when) = when else {
+            // A name in another case would be a guard that never stands there.
+            if is_meant(event) {
+                return Err(wrong(&format!("`{event}` is not known: check its upper case")));
+            }
+            read.notes.push(format!("`{event}` is not an event of MCP calls and is not run here"));
+            continue;
+        };
+        let entries = entries.as_array();
+        let entries = entries.ok_or_else(|| wrong(&format!("`{event}` must be a list")))?;
+        for (number, entry) in (1..).zip(entries) {
+            let place = |what: String| wrong(&format!("`{event}`, hook {number}: {what}"));
+            let unknown = unknown_keys(entry);
+            read.notes.extend(
+                unknown.map(|key| format!("`{event}`, hook {number}: `{key}` is not known")),
+            );
+            read.hooks.push(hook(entry, (when, rules), owner).map_err(place)?);
+        }
+    }
+    Ok(read)
+}
+
+fn is_meant(event: &str) -> bool {
+    [When::Before, When::After].iter().any(|when| when.as_str().eq_ignore_ascii_case(event))
+}
+
+fn rules(version: Option<&Value>) -> Result<Rules, String> {
+    match version {
+        None => Ok(Rules::Today),
+        Some(version) if version.as_u64() == Some(1) => Ok(Rules::Today),
+        Some(Value::String(text)) if text == Rules::Of2341.as_str() => Ok(Rules::Of2341),
+        Some(other) => Err(format!("`version` {other} is not known, only 1 and \"2.3.41\"")),
+    }
+}
+
+fn hook(entry: &Value, what: (When, Rules), owner: Owner<'_>) -> Result<Hook, String> {
+    let (when, rules) = what;
+    let entry: Entry = Entry::deserialize(entry).map_err(|error| error.to_string())?;
+    let limit = match entry.timeout {
+        None => USUAL_LIMIT,
+        Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Duration::from_secs_f64(seconds),
+        Some(_) => return Err(format!("`timeout` must be above 0 and at most {LONGEST} seconds")),
+    };
+    let (name, run) = run(&entry)?;
+    Ok(Hook {
+        name,
+        level: owner.level,
+        when,
+        run,
+        limit,
+        fail_closed: entry.fail_closed.unwrap_or(true),
+        rules,
+        folder: owner.folder.to_owned(),
+        matcher: Matcher::new(entry.matcher.as_deref().unwrap_or_default())?,
+        seal: None,
+    })
+}
+
+fn run(entry: &Entry) -> Result<(String, Run), String> {
+    match entry.kind.as_deref() {
+        None | Some("command" | "http") => {}
+        // It stands there as a guard, so it must not be passed over.
+        Some(kind) => {
+            let why = format!("hooks of type `{kind}` cannot be asked here");
+            return Ok((kind.to_owned(), Run::Unusable(why)));
+        }
+    }
+    match (entry.command.as_deref(), entry.url.as_deref()) {
+        (Some(text), None) if text.trim().is_empty() => Err("`command` is empty".to_owned()),
+        (Some(text), None) if text.contains('\0') => Err("`command` holds a NUL".to_owned()),
+        (Some(text), None) => Ok(match &entry.args {
+            Some(args) => {
+                let name = std::iter::once(text).chain(args.iter().map(String::as_str));
+                let run = Run::Program { program: text.to_owned(), args: args.clone() };
+                (name.collect::<Vec<_>>().join(" "), run)
+            }
+            None => (text.to_owned(), command(text)),
+        }),
+        (None, Some(url)) => web::check(url).map(|()| (url.to_owned(), Run::Web(url.to_owned()))),
+        (None, None) => Err("has neither `command` nor `url`".to_owned()),
+        (Some(_), Some(_)) => Err("has both `command` and `url`".to_owned()),
+    }
+}
+
+fn unknown_keys(entry: &Value) -> impl Iterator<Item = &String> {
+    const KEYS: [&str; 11] = [
+        "command",
+        "args",
+        "url",
+        "type",
+        "timeout",
+        "failClosed",
+        "matcher",
+        "prompt",
+        "model",
+        "loop_limit",
+        "name",
+    ];
+    let keys = entry.as_object().map(Map::keys).into_iter().flatten();
+    keys.filter(|key| !KEYS.contains(&key.as_str()))
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

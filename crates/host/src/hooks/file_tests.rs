@@ -1,0 +1,112 @@
+//! What a file of hooks may say, and what is refused.
+
+use super::*;
+use crate::config::json_value;
+
+fn read(text: &str) -> Result<Contents, String> {
+    let file = Path::new("hooks.json");
+    let value = json_value(file, text).map_err(|error| error.to_string())?;
+    let owner = Owner { file, level: Level::User, folder: Path::new("/own") };
+    contents(&value, owner).map_err(|error| error.to_string())
+}
+
+fn shown(hook: &Hook) -> String {
+    let closed = if hook.fail_closed { "closed" } else { "open" };
+    let matcher = hook.pattern().unwrap_or("*");
+    format!("{} {:?} {:?} {closed} {matcher}", hook.when.as_str(), hook.run, hook.limit)
+}
+
+#[test]
+fn hooks_are_read_with_everything_that_counts() {
+    let text = r#"{"version": 1, "hooks": {
+        "beforeMCPExecution": [
+            {"command": "./check.sh --all"},
+            {"command": "check | tee log", "timeout": 0.5, "failClosed": false, "matcher": "^w"},
+            {"command": "my program", "args": ["a b"], "type": "command"},
+            {"url": "http://127.0.0.1:9/h"},
+            {"type": "prompt", "prompt": "ok?"}
+        ],
+        "afterMCPExecution": [{"command": "log", "loop_limit": null, "unheardOf": 1}],
+        "stop": [{"command": "x"}]
+    }}"#;
+    let contents = read(text).unwrap();
+    let hooks: Vec<String> = contents.hooks.iter().map(shown).collect();
+    assert_eq!(
+        hooks,
+        [
+            r#"afterMCPExecution Program { program: "log", args: [] } 30s closed *"#,
+            r#"beforeMCPExecution Program { program: "./check.sh", args: ["--all"] } 30s closed *"#,
+            r#"beforeMCPExecution Shell("check | tee log") 500ms open ^w"#,
+            r#"beforeMCPExecution Program { program: "my program", args: ["a b"] } 30s closed *"#,
+            r#"beforeMCPExecution Web("http://127.0.0.1:9/h") 30s closed *"#,
+            r#"beforeMCPExecution Unusable("hooks of type `prompt` cannot be asked here") 30s closed *"#,
+        ]
+    );
+    assert_eq!(
+        contents.notes,
+        [
+            "`afterMCPExecution`, hook 1: `unheardOf` is not known",
+            "`stop` is not an event of MCP calls and is not run here",
+        ]
+    );
+}
+
+#[test]
+fn the_version_says_which_rules_hold() {
+    for (version, expected) in [
+        ("", Ok(Rules::Today)),
+        (r#""version": 1,"#, Ok(Rules::Today)),
+        (r#""version": "2.3.41","#, Ok(Rules::Of2341)),
+        (r#""version": 2,"#, Err("`version` 2 is not known, only 1 and \"2.3.41\" (hooks.json)")),
+        (
+            r#""version": "1.7","#,
+            Err("`version` \"1.7\" is not known, only 1 and \"2.3.41\" (hooks.json)"),
+        ),
+    ] {
+        let rules = read(&format!("{{{version} \"hooks\": {{}}}}")).map(|read| read.rules);
+        assert_eq!(rules, expected.map_err(str::to_owned), "{version}");
+    }
+}
+
+#[test]
+fn a_file_that_could_be_meant_otherwise_is_refused() {
+    for (text, expected) in [
+        ("[]", "the file must be an object (hooks.json)"),
+        ("{}", "`hooks` is missing (hooks.json)"),
+        (r#"{"hooks": []}"#, "`hooks` must be an object (hooks.json)"),
+        (
+            r#"{"hooks": {"beforeMcpExecution": []}}"#,
+            "`beforeMcpExecution` is not known: check its upper case (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": {}}}"#,
+            "`beforeMCPExecution` must be a list (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{}]}}"#,
+            "`beforeMCPExecution`, hook 1: has neither `command` nor `url` (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{"command": "a", "url": "https://h/"}]}}"#,
+            "`beforeMCPExecution`, hook 1: has both `command` and `url` (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{"command": " "}]}}"#,
+            "`beforeMCPExecution`, hook 1: `command` is empty (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{"command": "a", "timeout": 0}]}}"#,
+            "`beforeMCPExecution`, hook 1: `timeout` must be above 0 and at most 600 seconds (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{"command": "a", "failClosed": "no"}]}}"#,
+            "`beforeMCPExecution`, hook 1: invalid type: string \"no\", expected a boolean (hooks.json)",
+        ),
+        (
+            r#"{"hooks": {"beforeMCPExecution": [{"url": "http://example.com/"}]}}"#,
+            "`beforeMCPExecution`, hook 1: `url` is neither encrypted nor on this machine (hooks.json)",
+        ),
+    ] {
+        assert_eq!(read(text).map(drop), Err(expected.to_owned()), "{text}");
+    }
+}

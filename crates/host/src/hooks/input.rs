@@ -1,0 +1,172 @@
+//! What a hook is given: one JSON object with the names of Cursor's protocol.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::config::{ServerConfig, Transport};
+use crate::hooks::hook::{Rules, When};
+use crate::proposed::{Target, TargetKind};
+
+/// The call that hooks are asked about, and who wants it.
+#[derive(Clone, Debug)]
+pub struct Occasion {
+    /// The conversation that the call belongs to, or a name for the call alone.
+    pub conversation: String,
+    /// The call.
+    pub call: String,
+    /// The model that proposed it; empty if none did.
+    pub model: String,
+    /// The folders that are worked in.
+    pub roots: Vec<PathBuf>,
+    /// What is called.
+    pub target: Target,
+    /// The text of the arguments.
+    pub arguments: String,
+    /// How its server is reached.
+    pub reached: Reached,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// By a command line.
+    Command(String),
+    /// At an address.
+    Url(String),
+}
+
+#[derive(Serialize)]
+struct Input<'a> {
+    conversation_id: &'a str,
+    generation_id: &'a str,
+    model: &'a str,
+    hook_event_name: &'static str,
+    cursor_version: &'static str,
+    workspace_roots: &'a [PathBuf],
+    user_email: Option<&'a str>,
+    transcript_path: Option<&'a str>,
+    tool_name: &'a str,
+    tool_input: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_server_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_server_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_json: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<serde_json::Number>,
+}
+
+/// The result of a call and the time that it took.
+#[derive(Clone, Copy, Debug)]
+struct Told<'a> {
+    text: &'a str,
+    took: Duration,
+}
+
+impl Occasion {
+    /// What a hook is given before the call.
+    #[must_use]
+    pub fn before(&self, rules: Rules) -> String {
+        self.input(When::Before, rules, None)
+    }
+
+    /// What a hook is given after the call.
+    #[must_use]
+    pub fn after(&self, rules: Rules, result: &str, took: Duration) -> String {
+        self.input(When::After, rules, Some(Told { text: result, took }))
+    }
+
+    fn input(&self, when: When, rules: Rules, result: Option<Told<'_>>) -> String {
+        let (command, url) = match &self.reached {
+            Reached::Command(line) => (Some(line.as_str()), None),
+            Reached::Url(url) => (None, Some(url.as_str())),
+        };
+        let is_new = rules == Rules::Today;
+        let (tool_name, tool_input) = self.as_tool();
+        let input = Input {
+            conversation_id: &self.conversation,
+            generation_id: &self.call,
+            model: &self.model,
+            hook_event_name: when.as_str(),
+            cursor_version: VERSION,
+            workspace_roots: &self.roots,
+            user_email: None,
+            transcript_path: None,
+            tool_name,
+            tool_input: &tool_input,
+            url,
+            command,
+            mcp_server_name: is_new.then_some(self.target.server.as_str()),
+            mcp_server_url: url.filter(|_| is_new),
+            mcp_kind: match self.target.kind {
+                TargetKind::Tool => None,
+                kind @ (TargetKind::Resource | TargetKind::Prompt) => Some(kind.as_str()),
+            },
+            result_json: result.map(|result| result.text),
+            duration: result.map(|result| duration(result.took, rules)),
+        };
+        // There is nothing in it that cannot be written; without an input no hook would allow.
+        serde_json::to_string(&input).unwrap_or_default()
+    }
+
+    /// The name and the arguments of a tool; what is read goes by the name of the request.
+    fn as_tool(&self) -> (&str, String) {
+        let name = &self.target.name;
+        match self.target.kind {
+            TargetKind::Tool => (name, self.arguments.clone()),
+            TargetKind::Resource => ("resources/read", json!({ "uri": name }).to_string()),
+            TargetKind::Prompt => {
+                let name = json!(name);
+                let arguments = &self.arguments;
+                ("prompts/get", format!(r#"{{"name":{name},"arguments":{arguments}}}"#))
+            }
+        }
+    }
+}
+
+/// The version that hooks are told.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn duration(took: Duration, rules: Rules) -> serde_json::Number {
+    let whole = serde_json::Number::from(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    match rules {
+        Rules::Today => whole,
+        Rules::Of2341 => {
+            let seconds = took.as_millis() as f64 / 1_000.0;
+            serde_json::Number::from_f64(seconds).unwrap_or(whole)
+        }
+    }
+}
+
+impl Reached {
+    /// How the server of an entry is reached.
+    #[must_use]
+    pub fn of(config: Option<&ServerConfig>) -> Self {
+        match config.map(|config| &config.transport) {
+            Some(Transport::Stdio { command, args, .. }) => {
+                let words = std::iter::once(command).chain(args).map(String::as_str);
+                Self::Command(words.collect::<Vec<_>>().join(" "))
+            }
+            Some(Transport::Http { urls, .. }) => {
+                // A key may stand behind the question mark.
+                let url = urls.first().and_then(|url| url.split(['?', '#']).next());
+                Self::Url(url.unwrap_or_default().to_owned())
+            }
+            Some(Transport::Builtin) | None => Self::Command("builtin".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "input_tests.rs"]
+mod tests;

@@ -1,0 +1,74 @@
+//! The `matcher` of a hook: a regular expression over the names of tools.
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::{Value, json};
+
+/// The most memory that one expression may take, in bytes.
+const SIZE: usize = 1 << 20;
+
+/// Which calls a hook wants to hear of.
+#[derive(Clone, Debug)]
+pub(super) struct Matcher {
+    text: String,
+    check: Validator,
+}
+
+impl Matcher {
+    /// Takes the text of the file; one that means every call is none.
+    pub(super) fn new(text: &str) -> Result<Option<Self>, String> {
+        if text.is_empty() || text == "*" {
+            return Ok(None);
+        }
+        // The engine that needs no going back: it always comes to an end, and so cannot be led
+        // to skip a hook by the name of a tool.
+        let engine = PatternOptions::regex().size_limit(SIZE).dfa_size_limit(SIZE);
+        let check = jsonschema::options()
+            .offline()
+            .with_pattern_options(engine)
+            .build(&json!({ "pattern": text }))
+            .map_err(|error| format!("`matcher` is not a regular expression: {error}"))?;
+        Ok(Some(Self { text: text.to_owned(), check }))
+    }
+
+    /// Whether a call is meant, under any of the names that it goes by.
+    pub(super) fn fits(&self, server: &str, target: &str) -> bool {
+        [target.to_owned(), format!("MCP:{target}"), format!("{server}/{target}")]
+            .into_iter()
+            .any(|name| self.check.is_valid(&Value::String(name)))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Matcher;
+
+    #[test]
+    fn a_matcher_is_searched_for_in_each_name_of_a_tool() {
+        for (pattern, expected) in [
+            ("write", true),
+            ("^write_file$", true),
+            ("^MCP:write", true),
+            ("^files/", true),
+            ("read|write", true),
+            ("^file$", false),
+            ("^WRITE", false),
+        ] {
+            let matcher = Matcher::new(pattern).unwrap().unwrap();
+            assert_eq!(matcher.fits("files", "write_file"), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn no_pattern_means_every_call_and_a_bad_one_is_an_error() {
+        assert!(Matcher::new("").unwrap().is_none());
+        assert!(Matcher::new("*").unwrap().is_none());
+        for bad in ["(", "a(?=b)"] {
+            let error = Matcher::new(bad).unwrap_err();
+            assert!(error.starts_with("`matcher` is not a regular expression"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Shows on the desktop that something waits for a person, where the settings want it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::config::{Config, Environment};
+use crate::events::{Events, What};
+use crate::hooks::program::{End, Left, Start, run};
+use crate::published::Published;
+use crate::tasks::Tasks;
+
+/// How long showing it may take.
+const LIMIT: Duration = Duration::from_secs(20);
+/// As much of a name is shown, in characters.
+const SHOWN: usize = 60;
+
+/// Follows what waits for a person as long as `settings.notifications` is on.
+pub(crate) fn notify_of_waiting(
+    config: &Published<Config>,
+    environment: &Environment,
+    tasks: &Tasks,
+    events: &Events,
+) {
+    let mut changes = config.changes();
+    let (environment, events) = (environment.clone(), events.clone());
+    let stopping = tasks.stopping().clone();
+    tasks.spawn(async move {
+        stopping
+            .run_until_cancelled(async {
+                let mut config = changes.load();
+                loop {
+                    // Who does not watch costs nothing: no event is made for it.
+                    if config.settings.notifications {
+                        tokio::select! {
+                            () = show_each(&environment, &events) => return,
+                            newer = changes.changed() => config = newer,
+                        }
+                    } else {
+                        config = changes.changed().await;
+                    }
+                }
+            })
+            .await;
+    });
+}
+
+async fn show_each(environment: &Environment, events: &Events) {
+    let mut watching = events.watch();
+    loop {
+        match watching.recv().await {
+            Ok(event) => {
+                if let What::Waiting { id, kind, server, target, .. } = event.what {
+                    let about =
+                        target.map_or_else(|| server.clone(), |it| format!("{server}/{it}"));
+                    let text = format!("{} {}: {}", plain(&kind), plain(&id), plain(&about));
+                    if let Err(problem) = show(environment, &text).await {
+                        events.tell(|| What::NotNotified { problem });
+                    }
+                }
+            }
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// A name without anything that a desktop could take for markup, an option or a line of its own.
+fn plain(text: &str) -> String {
+    let harmless = |c: char| if c.is_alphanumeric() || "-_./: ".contains(c) { c } else { '?' };
+    text.chars().take(SHOWN).map(harmless).collect()
+}
+
+const TITLE: &str = "Switchboard waits for you";
+
+async fn show(environment: &Environment, text: &str) -> Result<(), String> {
+    let (program, args) = command();
+    let args: Vec<String> = args
+        .iter()
+        .map(|arg| match *arg {
+            "TITLE" => TITLE.to_owned(),
+            "TEXT" => text.to_owned(),
+            other => other.to_owned(),
+        })
+        .collect();
+    // Some scripts take their words from here, so that they are never read as a program.
+    let env = BTreeMap::from([
+        ("SWITCHBOARD_TITLE".to_owned(), TITLE.to_owned()),
+        ("SWITCHBOARD_TEXT".to_owned(), text.to_owned()),
+    ]);
+    let mut surroundings = environment.variables.clone();
+    let session = desktop(&surroundings);
+    surroundings.retain(|name, _| !session.contains_key(name));
+    let env = env.into_iter().chain(session).collect();
+    let start = Start {
+        program,
+        args: &args,
+        folder: &environment.current_dir,
+        env: &env,
+        surroundings: &surroundings,
+        keeper: None,
+    };
+    let Left { end, errors, .. } = run(&start, "", LIMIT).await;
+    let why = errors.last().map(|said| format!(": {said}")).unwrap_or_default();
+    match end {
+        End::Exited(0) => Ok(()),
+        End::Exited(code) => Err(format!("`{program}` ended with exit status {code}{why}")),
+        End::Broke(what) => Err(format!("`{program}`: {what}{why}")),
+    }
+}
+
+/// The variables by which a program finds the desktop.
+fn desktop(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .filter_map(|name| variables.get_key_value(*name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+const fn command() -> (&'static str, &'static [&'static str]) {
+    if cfg!(target_os = "macos") {
+        (
+            "/usr/bin/osascript",
+            &[
+                "-e",
+                "display notification (system attribute \"SWITCHBOARD_TEXT\") with title (system attribute \"SWITCHBOARD_TITLE\")",
+            ],
+        )
+    } else if cfg!(windows) {
+        ("powershell", &["-NoProfile", "-NonInteractive", "-Command", BALLOON])
+    } else {
+        ("notify-send", &["--app-name=Switchboard", "--", "TITLE", "TEXT"])
+    }
+}
+
+const BALLOON: &str = "Add-Type -AssemblyName System.Windows.Forms; \
+$icon = New-Object System.Windows.Forms.NotifyIcon; \
+$icon.Icon = [System.Drawing.SystemIcons]::Information; $icon.Visible = $true; \
+$icon.ShowBalloonTip(5000, $env:SWITCHBOARD_TITLE, $env:SWITCHBOARD_TEXT, 'Info'); \
+Start-Sleep -Seconds 3; $icon.Dispose()";
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_of_servers_are_shown_without_markup_and_control_characters() {
+        assert_eq!(plain("files/write"), "files/write");
+        assert_eq!(plain("<b>&amp;\u{1b}[1m\n\u{202e}$(x)`"), "?b??amp???1m????x??");
+        assert_eq!(plain(&"a".repeat(500)).len(), 60);
+    }
+}

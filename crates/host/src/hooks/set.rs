@@ -1,0 +1,247 @@
+//! The hooks of all levels: which files there are, which of them count, and in which order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::{
+    Approvals, Config, ConfigError, Level, Places, json_value, read_text, team_file,
+};
+use crate::hooks::error::HookError;
+use crate::hooks::file::{Contents, Owner, contents};
+use crate::hooks::hook::{Hook, Rules, When};
+use crate::hooks::seal::Seal;
+
+/// The name of the files, and of their approvals.
+const FILE: &str = "hooks.json";
+
+/// Where hooks are found.
+#[derive(Clone, Debug)]
+pub struct HookSource {
+    /// Where the files are.
+    pub places: Places,
+    /// The team's file, if the settings name one, or why it cannot be had.
+    pub team: Result<Option<PathBuf>, ConfigError>,
+}
+
+/// All hooks, in the order in which they are asked.
+#[derive(Clone, Debug, Default)]
+pub struct HookSet {
+    /// Every place that was looked at, the strongest level first.
+    pub files: Vec<HookFile>,
+    before: Vec<Arc<Hook>>,
+    after: Vec<Arc<Hook>>,
+}
+
+/// One file of hooks.
+#[derive(Clone, Debug)]
+pub struct HookFile {
+    /// Whose it is.
+    pub level: Level,
+    /// Where it is, or would be.
+    pub path: PathBuf,
+    /// Whether it counts.
+    pub state: FileState,
+    /// Which rules it is written for.
+    pub rules: Option<Rules>,
+    /// What it holds, whether it counts or not.
+    pub hooks: Vec<Arc<Hook>>,
+    /// What an approval of it, as it is, refers to.
+    pub digest: Option<String>,
+    /// What is there and does not count here.
+    pub notes: Vec<String>,
+    /// The project's scripts that it names.
+    pub scripts: Vec<PathBuf>,
+}
+
+/// Whether a file of hooks counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// There is none.
+    Absent,
+    /// Its hooks are asked.
+    InForce,
+    /// A project's, and nobody has approved it: its hooks are not asked.
+    NotApproved,
+    /// No call may run before it is put right.
+    Broken(HookError),
+}
+
+impl HookSource {
+    /// Where hooks are found by these settings.
+    #[must_use]
+    pub fn of(places: &Places, config: &Config) -> Self {
+        let team = team_file(&config.team, &places.state, "hooks.json");
+        Self { places: places.clone(), team }
+    }
+
+    /// Reads all files as they are now.
+    #[must_use]
+    pub fn read(&self) -> HookSet {
+        let approvals = Approvals::load(&self.places.state);
+        let around = self.places.around.as_deref();
+        let cursor = around.map(|folder| folder.join(".cursor").join(FILE));
+        let places = [
+            (Level::Enterprise, self.places.file_of(Level::Enterprise, FILE)),
+            (Level::Team, self.team.clone().unwrap_or_default()),
+            (Level::Project, self.places.file_of(Level::Project, FILE)),
+            (Level::Project, cursor),
+            (Level::User, self.places.file_of(Level::User, FILE)),
+        ];
+        let files = places.into_iter().filter_map(|(level, path)| {
+            let path = path?;
+            Some(match (level, around) {
+                (Level::Project, Some(project)) => of_project(path, project, &approvals),
+                _ => trusted(level, path),
+            })
+        });
+        let missing = self.team.as_ref().err().map(|error| HookFile {
+            state: FileState::Broken(HookError::Unreadable(error.clone())),
+            ..HookFile::absent(Level::Team, error.file.to_path_buf())
+        });
+        HookSet::of(files.chain(missing).collect())
+    }
+
+    /// The files whose change means something, for hooks as they were read.
+    pub(super) fn watched(&self, set: &HookSet) -> Vec<PathBuf> {
+        let files = set.files.iter().flat_map(|file| {
+            std::iter::once(file.path.clone()).chain(file.scripts.iter().cloned())
+        });
+        files.chain([Approvals::file(&self.places.state)]).collect()
+    }
+}
+
+impl HookSet {
+    fn of(files: Vec<HookFile>) -> Self {
+        let of = |when: When| {
+            let counting = files.iter().filter(|file| file.state == FileState::InForce);
+            let hooks = counting.flat_map(|file| &file.hooks).filter(|hook| hook.when == when);
+            hooks.cloned().collect()
+        };
+        Self { before: of(When::Before), after: of(When::After), files }
+    }
+
+    /// Those that are asked before a call.
+    #[must_use]
+    pub fn before(&self) -> &[Arc<Hook>] {
+        &self.before
+    }
+
+    /// Those that are told after a call.
+    #[must_use]
+    pub fn after(&self) -> &[Arc<Hook>] {
+        &self.after
+    }
+
+    /// Why no call may run: a file that should count cannot be followed.
+    #[must_use]
+    pub fn broken(&self) -> Option<&HookError> {
+        self.files.iter().find_map(|file| match &file.state {
+            FileState::Broken(error) => Some(error),
+            FileState::Absent | FileState::InForce | FileState::NotApproved => None,
+        })
+    }
+
+    /// Whether calls have nothing to do with it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && self.broken().is_none()
+    }
+
+    /// What a person should know about the files.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        let problem = |file: &HookFile| match &file.state {
+            FileState::Absent | FileState::InForce => None,
+            FileState::NotApproved => Some(format!(
+                "the project's hooks have not been approved and are not run ({})",
+                file.path.display()
+            )),
+            FileState::Broken(error) => Some(format!("no call may run: {error}")),
+        };
+        self.files.iter().filter_map(problem).collect()
+    }
+}
+
+impl HookFile {
+    fn absent(level: Level, path: PathBuf) -> Self {
+        Self {
+            level,
+            path,
+            state: FileState::Absent,
+            rules: None,
+            hooks: Vec::new(),
+            digest: None,
+            notes: Vec::new(),
+            scripts: Vec::new(),
+        }
+    }
+
+    fn holding(mut self, read: Contents, seal: Option<&Arc<Seal>>) -> Self {
+        self.rules = Some(read.rules);
+        self.notes = read.notes;
+        let sealed = |hook: Hook| Arc::new(Hook { seal: seal.cloned(), ..hook });
+        self.hooks = read.hooks.into_iter().map(sealed).collect();
+        self
+    }
+}
+
+/// The file of somebody whose word counts as it is.
+fn trusted(level: Level, path: PathBuf) -> HookFile {
+    let file = HookFile::absent(level, path);
+    let folder = file.path.parent().unwrap_or(Path::new(".")).to_owned();
+    let owner = Owner { file: &file.path, level, folder: &folder };
+    match read_text(&file.path) {
+        Ok(None) => file,
+        Err(error) => HookFile { state: FileState::Broken(HookError::Unreadable(error)), ..file },
+        Ok(Some(text)) => match parsed(&text, owner) {
+            Ok(read) => HookFile { state: FileState::InForce, ..file }.holding(read, None),
+            Err(error) => HookFile { state: FileState::Broken(error), ..file },
+        },
+    }
+}
+
+/// The file of a project: it counts exactly as a person approved it, or not at all.
+///
+/// One that was approved and is something else by now, or gone, stops every call: whoever changed
+/// it may have wanted to get rid of it.
+fn of_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile {
+    let file = HookFile::absent(Level::Project, path);
+    let owner = Owner { file: &file.path, level: Level::Project, folder: project };
+    let approved = approvals.digest_of_hooks(&file.path);
+    let changed = || FileState::Broken(HookError::Changed { file: file.path.clone() });
+    let unapproved = |noted: Option<String>| {
+        let state = if approved.is_some() { changed() } else { FileState::NotApproved };
+        HookFile { state, notes: noted.into_iter().collect(), ..file.clone() }
+    };
+    let text = match read_text(&file.path) {
+        Ok(Some(text)) => text,
+        Ok(None) if approved.is_some() => return HookFile { state: changed(), ..file },
+        Ok(None) => return file,
+        Err(error) => return unapproved(Some(error.to_string())),
+    };
+    // Who approved what cannot be told, so it may have been this.
+    if let Some(error) = approvals.problem() {
+        let state = FileState::Broken(HookError::Unreadable(error.clone()));
+        return HookFile { state, ..file };
+    }
+    let read = match parsed(&text, owner) {
+        Ok(read) => read,
+        Err(error) => return unapproved(Some(error.to_string())),
+    };
+    let seal = match Seal::of(&text, &read.hooks, project) {
+        Ok(seal) => Arc::new(seal),
+        Err(problem) => return unapproved(Some(problem)),
+    };
+    let state = match approved {
+        Some(approved) if approved == seal.digest() => FileState::InForce,
+        Some(_) => changed(),
+        None => FileState::NotApproved,
+    };
+    let scripts = seal.scripts().cloned().collect();
+    let digest = Some(seal.digest().to_owned());
+    HookFile { state, digest, scripts, ..file }.holding(read, Some(&seal))
+}
+
+fn parsed(text: &str, owner: Owner<'_>) -> Result<Contents, HookError> {
+    contents(&json_value(owner.file, text).map_err(HookError::Unreadable)?, owner)
+}

@@ -1,0 +1,106 @@
+//! Asks the address of a hook: encrypted or on this machine, no redirects, an answer of bounded size.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, Url, redirect};
+
+use crate::hooks::program::{End, LONGEST, Left};
+
+/// Says what is wrong with an address.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    let wrong = |what: &str| Err(format!("`url` {what}"));
+    let Ok(url) = Url::parse(text) else { return wrong("is not a web address") };
+    if !url.username().is_empty() || url.password().is_some() {
+        return wrong("holds a user name or a password");
+    }
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if is_on_this_machine(&url) => Ok(()),
+        "http" => wrong("is neither encrypted nor on this machine"),
+        _ => wrong("is neither `https` nor `http`"),
+    }
+}
+
+fn is_on_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A client for hooks.
+pub(super) fn client() -> Result<Client, reqwest::Error> {
+    switchboard_wire::http::prepare_tls();
+    Client::builder()
+        .redirect(redirect::Policy::none())
+        // What is on this machine is not asked through another one.
+        .no_proxy()
+        .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
+        .build()
+}
+
+/// Sends `input` to an address and waits for its answer, but not longer than `limit`.
+pub(super) async fn ask(client: &Client, url: &str, input: String, limit: Duration) -> Left {
+    let request = client
+        .post(url)
+        .header(CONTENT_TYPE, "application/json")
+        .header(ACCEPT, "application/json")
+        .timeout(limit)
+        .body(input);
+    let broke = |error: reqwest::Error| {
+        if error.is_timeout() {
+            Left::broke(format!("did not answer within {} s", limit.as_secs_f64()))
+        } else {
+            Left::broke(format!("cannot be reached: {}", error.without_url()))
+        }
+    };
+    let mut response = match request.send().await {
+        Ok(response) => response,
+        Err(error) => return broke(error),
+    };
+    if !response.status().is_success() {
+        return Left::broke(format!("answered with status {}", response.status().as_u16()));
+    }
+    let mut output = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => output.extend_from_slice(&chunk),
+            Ok(None) => return Left { end: End::Exited(0), output, errors: Vec::new() },
+            Err(error) => return broke(error),
+        }
+        if output.len() > LONGEST {
+            return Left::broke(format!("wrote more than {} KiB", LONGEST / 1024));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn an_address_is_encrypted_or_on_this_machine() {
+        for (url, expected) in [
+            ("https://hooks.example.com/mcp?key=1", None),
+            ("http://127.0.0.1:9/x", None),
+            ("http://localhost/x", None),
+            ("http://[::1]:9/x", None),
+            ("http://hooks.example.com/", Some("`url` is neither encrypted nor on this machine")),
+            (
+                "http://127.0.0.1.evil.example/",
+                Some("`url` is neither encrypted nor on this machine"),
+            ),
+            (
+                "http://localhost.evil.example/",
+                Some("`url` is neither encrypted nor on this machine"),
+            ),
+            ("http://10.0.0.1/", Some("`url` is neither encrypted nor on this machine")),
+            ("https://user@hooks.example.com/", Some("`url` holds a user name or a password")),
+            ("file:///etc/passwd", Some("`url` is neither `https` nor `http`")),
+            ("hooks", Some("`url` is not a web address")),
+        ] {
+            assert_eq!(check(url).err().as_deref(), expected, "{url}");
+        }
+    }
+}

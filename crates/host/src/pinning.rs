@@ -1,0 +1,333 @@
+//! Stands between the connections and everyone who uses them: what nobody approved does not pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use switchboard_wire::handshake::Agreement;
+
+use crate::catalog::{
+    HeldServer, Quarantine, Screened, Why, book_of, hold_all, pin_digest, screen, screen_locked,
+};
+use crate::config::{
+    Bound, Config, FirstUse, Lock, Pins, Remembered, ServerConfig, Settings, Transport, watch,
+};
+use crate::connect::{Fleet, Offers, Server};
+use crate::events::{Events, What};
+use crate::published::Published;
+use crate::server_id::ServerId;
+use crate::tasks::Tasks;
+
+/// What passes and what does not, as it changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Pinning {
+    /// The servers with everything that they offer.
+    raw: Published<Fleet>,
+    /// The servers with what somebody stands by.
+    visible: Published<Fleet>,
+    held: Published<Quarantine>,
+    is_locked: bool,
+}
+
+impl Pinning {
+    /// Screens the servers of `raw` from here on.
+    pub(crate) fn start(
+        raw: Published<Fleet>,
+        config: &Published<Config>,
+        (state, lock): (PathBuf, Option<Lock>),
+        (tasks, events): (&Tasks, &Events),
+    ) -> Self {
+        let is_locked = lock.is_some();
+        let mut desk = Desk { state, lock, events: events.clone(), ..Desk::default() };
+        let (mut servers, mut configs) = (raw.changes(), config.changes());
+        // Nothing is connected yet, so nothing is seen for the first time here.
+        let (fleet, quarantine) = desk.sort(&servers.load(), &configs.load().settings);
+        let visible = Published::new(fleet);
+        let held = Published::new(quarantine);
+        let screened = Self { raw, visible: visible.clone(), held: held.clone(), is_locked };
+        let stopping = tasks.stopping().clone();
+        let mut files = watch(Vec::new());
+        tasks.spawn(async move {
+            loop {
+                let (fleet, settings) = (servers.load(), configs.load().settings.clone());
+                // Watched first and read then: a change in between is not missed.
+                files.follow(desk.files(&fleet));
+                let mut sorted = desk.sort(&fleet, &settings);
+                if desk.keep(&fleet).await {
+                    sorted = desk.sort(&fleet, &settings);
+                }
+                // What is held is known before what passes: nobody finds a gap between them.
+                held.publish(sorted.1);
+                visible.publish(sorted.0);
+                tokio::select! {
+                    () = stopping.cancelled() => return,
+                    _ = servers.changed() => {}
+                    _ = configs.changed() => {}
+                    () = files.changed() => desk.forget(),
+                }
+            }
+        });
+        screened
+    }
+
+    /// The servers with what somebody stands by.
+    pub(crate) const fn visible(&self) -> &Published<Fleet> {
+        &self.visible
+    }
+
+    /// The servers with everything that they offer.
+    pub(crate) const fn raw(&self) -> &Published<Fleet> {
+        &self.raw
+    }
+
+    /// Whether anything is screened at all.
+    pub(crate) const fn is_on(&self, settings: &Settings) -> bool {
+        settings.pins || self.is_locked
+    }
+
+    /// What is held back.
+    pub(crate) const fn held(&self) -> &Published<Quarantine> {
+        &self.held
+    }
+}
+
+/// What is known of every server, and what was made of it.
+#[derive(Default)]
+struct Desk {
+    state: PathBuf,
+    events: Events,
+    /// What counts in place of pins.
+    lock: Option<Lock>,
+    pins: BTreeMap<String, Result<Pins, String>>,
+    /// What each "always" was said to; read when it is needed.
+    remembered: Option<Result<Remembered, String>>,
+    /// The tools whose "always" was said to something else.
+    stale: BTreeMap<ServerId, BTreeSet<String>>,
+    sorted: BTreeMap<ServerId, Sorted>,
+    /// The edition of what passes, and that of what came.
+    editions: (u64, u64),
+}
+
+/// What was made of one server, and from what.
+struct Sorted {
+    from: From,
+    /// The setting that it was sorted by; none makes the next sorting look again.
+    first_use: Option<FirstUse>,
+    screened: Screened,
+    /// Whether what is held has been written down for other processes.
+    is_noted: bool,
+    /// Whether nobody has been told yet.
+    is_fresh: bool,
+}
+
+struct From {
+    offers: Arc<Offers>,
+    agreement: Option<Arc<Agreement>>,
+    identity: String,
+}
+
+impl From {
+    fn is(&self, other: &Self) -> bool {
+        let agreements = (&self.agreement, &other.agreement);
+        let same_agreement = match agreements {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        same_agreement
+            && Arc::ptr_eq(&self.offers, &other.offers)
+            && self.identity == other.identity
+    }
+}
+
+impl Desk {
+    /// Separates what passes from what is held.
+    fn sort(&mut self, fleet: &Fleet, settings: &Settings) -> (Fleet, Quarantine) {
+        let mut passing = Fleet::default();
+        let mut quarantine = Quarantine::default();
+        self.sorted.retain(|id, _| fleet.servers.contains_key(id));
+        let mut is_different = self.editions.1 != fleet.edition;
+        for (id, server) in &fleet.servers {
+            let screened = match &server.config {
+                Some(config) if self.minds(settings, config) => {
+                    self.screened(server, config, settings.first_use)
+                }
+                _ => {
+                    is_different |= self.sorted.remove(id).is_some();
+                    None
+                }
+            };
+            let Some(sorted) = screened else {
+                let (server, has_changed) = self.without_stale(Arc::clone(server));
+                is_different |= has_changed;
+                passing.servers.insert(id.clone(), server);
+                continue;
+            };
+            is_different |= std::mem::take(&mut sorted.is_fresh);
+            let Screened { offers, agreement, held, .. } = &sorted.screened;
+            if *held != HeldServer::default() {
+                quarantine.servers.insert(id.clone(), held.clone());
+            }
+            let is_same = Arc::ptr_eq(offers, &server.offers) && held.whole.is_none();
+            let shown = if is_same {
+                Arc::clone(server)
+            } else {
+                let (offers, agreement) = (Arc::clone(offers), agreement.clone());
+                Arc::new(Server { offers, agreement, ..(**server).clone() })
+            };
+            let (shown, has_changed) = self.without_stale(shown);
+            is_different |= has_changed;
+            passing.servers.insert(id.clone(), shown);
+        }
+        if is_different {
+            self.editions = (self.editions.0 + 1, fleet.edition);
+        }
+        passing.edition = self.editions.0;
+        (passing, quarantine)
+    }
+
+    fn minds(&self, settings: &Settings, config: &ServerConfig) -> bool {
+        (settings.pins || self.lock.is_some()) && config.transport != Transport::Builtin
+    }
+
+    /// What is made of one server; as before, unless something about it is new.
+    fn screened(
+        &mut self,
+        server: &Server,
+        config: &ServerConfig,
+        first_use: FirstUse,
+    ) -> Option<&mut Sorted> {
+        let from = From {
+            offers: Arc::clone(&server.offers),
+            agreement: server.agreement.clone(),
+            identity: config.identity(),
+        };
+        let before = self.sorted.remove(&server.id).filter(|before| before.from.is(&from));
+        let sorted = match before {
+            Some(before) if before.first_use == Some(first_use) => before,
+            before => {
+                let screened = match &self.lock {
+                    Some(lock) => screen_locked(server, lock.pins_of(config)),
+                    None => self.screen(server, &from.identity, first_use),
+                };
+                // Noted once: two processes that see different things do not overwrite each other
+                // in turns.
+                let is_noted = self.lock.is_some()
+                    || before.is_some_and(|before| before.is_noted)
+                    || screened.held.definitions.is_empty();
+                Sorted { from, first_use: Some(first_use), screened, is_noted, is_fresh: true }
+            }
+        };
+        self.sorted.insert(server.id.clone(), sorted);
+        self.sorted.get_mut(&server.id)
+    }
+
+    fn screen(&mut self, server: &Server, identity: &str, first_use: FirstUse) -> Screened {
+        let state = &self.state;
+        let pins = self
+            .pins
+            .entry(identity.to_owned())
+            .or_insert_with(|| Pins::load(state, identity).map_err(|error| error.to_string()));
+        match pins {
+            Ok(pins) => screen(server, pins, first_use),
+            Err(reason) => hold_all(server, &Why::NotKept(reason.clone())),
+        }
+    }
+
+    /// The server without what is always allowed by an answer to something else; and whether that is
+    /// not as it was.
+    fn without_stale(&mut self, server: Arc<Server>) -> (Arc<Server>, bool) {
+        let Some(config) = server.config.as_ref().filter(|it| !it.auto_approve.is_empty()) else {
+            return (server, false);
+        };
+        let state = &self.state;
+        let remembered = self
+            .remembered
+            .get_or_insert_with(|| Remembered::load(state).map_err(|error| error.to_string()));
+        let stale: BTreeSet<String> = match remembered {
+            // Nobody knows which of them a person wrote.
+            Err(_) => config.auto_approve.clone(),
+            Ok(remembered) => {
+                let bound = remembered.always.get(config.id.as_str()).into_iter().flatten();
+                let is_stale = |(tool, bound): &(&String, &Bound)| {
+                    let now = server.offers.tool(tool).map(|tool| pin_digest(tool.item.raw.get()));
+                    bound.identity != config.identity()
+                        || now.is_some_and(|now| now != bound.digest)
+                };
+                bound.filter(is_stale).map(|(tool, _)| tool.clone()).collect()
+            }
+        };
+        let has_changed = self.stale.get(&config.id).map_or(!stale.is_empty(), |old| *old != stale);
+        self.stale.insert(config.id.clone(), stale.clone());
+        if stale.is_empty() {
+            return (server, has_changed);
+        }
+        let mut narrower = (**config).clone();
+        narrower.auto_approve.retain(|tool| !stale.contains(tool));
+        let config = Some(Arc::new(narrower));
+        (Arc::new(Server { config, ..(*server).clone() }), has_changed)
+    }
+
+    /// Writes down what is seen for the first time and what is held; gives whether that changes what
+    /// passes.
+    async fn keep(&mut self, fleet: &Fleet) -> bool {
+        let mut has_changed = false;
+        for (id, sorted) in self.sorted.iter_mut().filter(|(_, sorted)| sorted.is_due()) {
+            let server = fleet.servers.get(id);
+            let Some(config) = server.and_then(|server| server.config.clone()) else { continue };
+            let first = std::mem::take(&mut sorted.screened.first);
+            let held = book_of(&sorted.screened.held.definitions);
+            sorted.is_noted = true;
+            let is_first = !first.is_empty();
+            let (state, identity) = (self.state.clone(), sorted.from.identity.clone());
+            let writing = tokio::task::spawn_blocking(move || {
+                Pins::change(&state, &identity, |pins| {
+                    pins.server = config.id.to_string();
+                    pins.how = config.how();
+                    pins.trust_first(first);
+                    pins.hold(&held);
+                })
+            });
+            let written = match writing.await {
+                Ok(written) => written.map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(reason) = &written {
+                let problems = vec![reason.clone()];
+                self.events.tell(|| What::ConfigChanged { problems });
+            }
+            // What could not be noted is held all the same. What could not be pinned must not pass.
+            if is_first || written.is_ok() {
+                self.pins.insert(sorted.from.identity.clone(), written);
+            }
+            if is_first {
+                sorted.first_use = None;
+                has_changed = true;
+            }
+        }
+        has_changed
+    }
+
+    /// Makes the next sorting read the files again.
+    fn forget(&mut self) {
+        self.pins.clear();
+        self.remembered = None;
+        for sorted in self.sorted.values_mut() {
+            sorted.first_use = None;
+        }
+    }
+
+    /// The files whose change means something.
+    fn files(&self, fleet: &Fleet) -> Vec<PathBuf> {
+        let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
+        let pinned = configs.filter(|config| config.transport != Transport::Builtin);
+        let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
+        pins.chain([Remembered::file(&self.state)]).collect()
+    }
+}
+
+impl Sorted {
+    fn is_due(&self) -> bool {
+        !self.screened.first.is_empty() || !self.is_noted
+    }
+}

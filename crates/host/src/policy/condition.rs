@@ -1,0 +1,132 @@
+//! Decides conditions about a call: what they speak of is made once, and only if they do.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock};
+
+use cel::objects::{Key, Map};
+use cel::{Context, Env, Value};
+use serde_json::Value as Json;
+
+use crate::config::Expression;
+use crate::policy::facts::Facts;
+use crate::policy::functions;
+use crate::policy::risk::risk_of;
+use crate::proposed::TargetKind;
+
+static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// The conditions of one call.
+pub(super) struct Conditions<'a> {
+    facts: &'a Facts<'a>,
+    context: Option<Context<'static, 'static>>,
+    made: BTreeSet<&'static str>,
+}
+
+impl<'a> Conditions<'a> {
+    pub(super) const fn of(facts: &'a Facts<'a>) -> Self {
+        Self { facts, context: None, made: BTreeSet::new() }
+    }
+
+    /// Whether a condition holds.
+    ///
+    /// # Errors
+    /// When that cannot be said, such as for an argument that is missing or of another type.
+    pub(super) fn hold(&mut self, expression: &Expression) -> Result<bool, String> {
+        let context = self.context.get_or_insert_with(|| {
+            let mut context = Context::with_env(Arc::clone(&LANGUAGE));
+            functions::add_to(&mut context);
+            context
+        });
+        for name in expression.variables() {
+            if self.made.insert(name) {
+                context.add_variable_from_value(*name, variable(self.facts, name)?);
+            }
+        }
+        match expression.program().execute(context) {
+            Ok(Value::Bool(holds)) => Ok(holds),
+            Ok(other) => Err(format!("it gives a {} instead of true or false", other.type_of())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
+    Ok(match name {
+        "args" => arguments(facts)?,
+        "tool" => {
+            let annotations = facts.annotations.text().map(serde_json::from_str::<Json>);
+            let annotations = match annotations {
+                Some(Ok(value @ Json::Object(_))) => value_of(&value),
+                Some(_) | None => map([]),
+            };
+            map([
+                ("name", Value::from(facts.target.name.as_str())),
+                ("kind", Value::from(facts.target.kind.as_str())),
+                ("readOnly", Value::Bool(facts.read_only)),
+                ("annotations", annotations),
+            ])
+        }
+        "server" => map([
+            ("name", Value::from(facts.target.server.as_str())),
+            ("transport", Value::from(facts.transport)),
+            ("trusted", Value::Bool(facts.trusted)),
+        ]),
+        "caller" => map([
+            ("face", Value::from(facts.caller.face.to_string())),
+            ("origin", Value::from(facts.caller.origin.to_string())),
+            ("name", Value::from(facts.caller.name.as_str())),
+        ]),
+        "session" => {
+            let reads: Vec<&str> = facts.session.reads.iter().map(AsRef::as_ref).collect();
+            map([
+                ("reads", Value::from(reads)),
+                ("calls", Value::Int(i64::try_from(facts.session.calls).unwrap_or(i64::MAX))),
+                ("tainted", Value::Bool(facts.tainted_by().is_some())),
+            ])
+        }
+        "risk" => {
+            let risk = risk_of(facts);
+            map([("score", Value::Int(risk.score.into())), ("reasons", Value::from(risk.reasons))])
+        }
+        other => return Err(format!("there is no `{other}`")),
+    })
+}
+
+/// Exactly what is sent: of a resource its address.
+fn arguments(facts: &Facts<'_>) -> Result<Value, String> {
+    if facts.target.kind == TargetKind::Resource {
+        return Ok(map([("uri", Value::from(facts.target.name.as_str()))]));
+    }
+    let parsed: Json = serde_json::from_str(facts.arguments)
+        .map_err(|error| format!("the arguments cannot be read: {error}"))?;
+    Ok(value_of(&parsed))
+}
+
+fn map<const N: usize>(members: [(&str, Value); N]) -> Value {
+    let members = members.into_iter().map(|(name, value)| (key(name), value));
+    Value::Map(Map { map: Arc::new(members.collect()) })
+}
+
+fn key(name: &str) -> Key {
+    Key::String(Arc::new(name.to_owned()))
+}
+
+/// A JSON value as conditions see it: whole numbers are whole, others are not.
+fn value_of(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => Value::Int(whole),
+            (None, Some(whole)) => Value::UInt(whole),
+            (None, None) => number.as_f64().map_or(Value::Null, Value::Float),
+        },
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => Value::from(items.iter().map(value_of).collect::<Vec<_>>()),
+        Json::Object(members) => {
+            let members: HashMap<Key, Value> =
+                members.iter().map(|(name, value)| (key(name), value_of(value))).collect();
+            Value::Map(Map { map: Arc::new(members) })
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The rules of all levels, ready to be asked about a call.
+
+use std::sync::Arc;
+
+use crate::config::{Effect, Level, Policies, PolicyFile, RuleEntry};
+use crate::policy::address;
+use crate::policy::condition::Conditions;
+use crate::policy::facts::Facts;
+use crate::policy::index::Index;
+use crate::policy::pattern::Pattern;
+use crate::policy::ruling::{Cited, Ruling};
+use crate::proposed::TargetKind;
+
+/// The rules of all levels.
+#[derive(Debug, Default)]
+pub struct Policy {
+    levels: Vec<Rulebook>,
+}
+
+/// The rules of one level.
+#[derive(Debug)]
+struct Rulebook {
+    file: PolicyFile,
+    patterns: Vec<Pattern>,
+    index: Index,
+    allowed_tools: Vec<Pattern>,
+}
+
+impl Policy {
+    /// Makes files ready.
+    #[must_use]
+    pub fn of(policies: &Policies) -> Self {
+        Self { levels: policies.files.iter().cloned().map(Rulebook::of).collect() }
+    }
+
+    /// What each level says that says something, the strongest first.
+    #[must_use]
+    pub fn rulings(&self, facts: &Facts<'_>) -> Vec<Ruling> {
+        let mut conditions = Conditions::of(facts);
+        self.levels.iter().filter_map(|level| level.ruling(facts, &mut conditions)).collect()
+    }
+
+    /// What they say together: the strictest counts, so no level can widen what another allows.
+    #[must_use]
+    pub fn ruling(&self, facts: &Facts<'_>) -> Option<Ruling> {
+        let mut strictest: Option<Ruling> = None;
+        for ruling in self.rulings(facts) {
+            if strictest.as_ref().is_none_or(|before| ruling.effect > before.effect) {
+                strictest = Some(ruling);
+            }
+        }
+        strictest
+    }
+}
+
+impl Rulebook {
+    fn of(file: PolicyFile) -> Self {
+        let patterns: Vec<Pattern> =
+            file.rules.iter().map(|rule| Pattern::new(&rule.target)).collect();
+        let index = Index::of(patterns.iter());
+        let tools = file.allowed_tools.iter().flat_map(|(tools, _)| tools);
+        let allowed_tools = tools.map(|tool| Pattern::new(tool)).collect();
+        Self { file, patterns, index, allowed_tools }
+    }
+
+    fn ruling(&self, facts: &Facts<'_>, conditions: &mut Conditions<'_>) -> Option<Ruling> {
+        if let Some(ruling) = self.control(facts) {
+            return Some(ruling);
+        }
+        let mut strictest =
+            self.file.ask_always.map(|line| self.say(Effect::Ask, "autoApprove: false", line));
+        for rule in self.covering(facts) {
+            let ruling = match rule.when.as_ref().map(|when| conditions.hold(when)) {
+                None | Some(Ok(true)) => self.say_rule(rule),
+                Some(Ok(false)) => continue,
+                // A check that cannot run refuses.
+                Some(Err(problem)) => {
+                    let mut ruling = self.say_rule(rule);
+                    ruling.effect = Effect::Deny;
+                    ruling.by.why = Some(format!("whose `when` cannot be decided: {problem}"));
+                    ruling
+                }
+            };
+            if strictest.as_ref().is_none_or(|before| ruling.effect > before.effect) {
+                strictest = Some(ruling);
+            }
+        }
+        strictest
+    }
+
+    /// What holds for everything: switches and lists.
+    fn control(&self, facts: &Facts<'_>) -> Option<Ruling> {
+        if let Some(line) = self.file.switched_off {
+            return Some(self.say(Effect::Deny, "controls.enabled: false", line));
+        }
+        let target = facts.target;
+        if let Some((_, line)) = &self.file.allowed_tools
+            && target.kind == TargetKind::Tool
+            && !self.allowed_tools.iter().any(|tool| tool.covers(&target.server, &target.name))
+        {
+            return Some(self.say(Effect::Deny, "controls.allowed_tools", *line));
+        }
+        let line = self.file.read_only.filter(|_| !facts.read_only)?;
+        Some(Ruling { read_only: true, ..self.say(Effect::Deny, "readOnly: true", line) })
+    }
+
+    /// The rules that cover what is called. An `allow` has to cover an address as it is and in its
+    /// plain form; the others need only one of the two.
+    fn covering(&self, facts: &Facts<'_>) -> Vec<&RuleEntry> {
+        let target = facts.target;
+        let plain = match target.kind {
+            TargetKind::Resource => address::plain(&target.name),
+            TargetKind::Tool | TargetKind::Prompt => None,
+        };
+        let mut places = self.index.candidates(&target.to_string());
+        if let Some(plain) = &plain {
+            places.extend(self.index.candidates(&format!("{}/{plain}", target.server)));
+            places.sort_unstable();
+            places.dedup();
+        }
+        let mut covering = Vec::new();
+        for place in places {
+            let (Some(rule), Some(pattern)) =
+                (self.file.rules.get(place), self.patterns.get(place))
+            else {
+                continue;
+            };
+            // Whoever wrote a project cannot agree to anything.
+            let counts = rule.effect != Effect::Allow || self.file.level != Level::Project;
+            let is_kind = rule.kind.is_none_or(|kind| kind == target.kind);
+            let raw = pattern.covers(&target.server, &target.name);
+            let covers = match &plain {
+                None => raw,
+                Some(plain) => {
+                    let plain = pattern.covers(&target.server, plain);
+                    if rule.effect == Effect::Allow { raw && plain } else { raw || plain }
+                }
+            };
+            if counts && is_kind && covers {
+                covering.push(rule);
+            }
+        }
+        covering
+    }
+
+    fn say_rule(&self, rule: &RuleEntry) -> Ruling {
+        let text = match &rule.name {
+            Some(name) => name.clone(),
+            None => format!("{} {}", rule.effect.as_str(), rule.target),
+        };
+        Ruling { tainted: rule.tainted, ..self.say(rule.effect, &text, rule.line) }
+    }
+
+    fn say(&self, effect: Effect, rule: &str, line: usize) -> Ruling {
+        let by = Cited {
+            level: self.file.level,
+            rule: rule.to_owned(),
+            why: None,
+            file: Arc::clone(&self.file.file),
+            line,
+        };
+        Ruling { effect, by, tainted: false, read_only: false }
+    }
+}
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

@@ -1,0 +1,295 @@
+//! What rules say to calls, level by level, and that no level widens another.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Policy;
+use crate::config::{Effect, Example, Level, Policies, PolicyFile, policy_from_text};
+use crate::policy::examples::{Imagined, broken_example};
+use crate::policy::ruling::Ruling;
+use crate::proposed::TargetKind;
+
+fn file(level: Level, policy: &Value) -> PolicyFile {
+    let path: Arc<Path> = Path::new("policy.json").into();
+    policy_from_text(level, &path, &policy.to_string()).unwrap()
+}
+
+fn example(target: &str, arguments: &Value) -> Example {
+    Example {
+        target: target.to_owned(),
+        kind: TargetKind::Tool,
+        arguments: arguments.to_string(),
+        caller: "model".to_owned(),
+        annotations: "{}".to_owned(),
+        trusted: false,
+        reads: Vec::new(),
+        line: 1,
+        column: 1,
+    }
+}
+
+fn said(files: Vec<PolicyFile>, example: &Example) -> Option<Ruling> {
+    let policy = Policy::of(&Policies { files, broken: None });
+    policy.ruling(&Imagined::of(example).facts(example))
+}
+
+fn check(policy: &Value, target: &str, arguments: &Value, expected: &str) {
+    let got = said(vec![file(Level::User, policy)], &example(target, arguments));
+    let got = got.map_or("nothing", |ruling| ruling.effect.as_str());
+    assert_eq!(got, expected, "{policy} {target} {arguments}");
+}
+
+#[test]
+fn deny_beats_ask_and_ask_beats_allow_in_any_order() {
+    let rule = |effect: &str| json!({"effect": effect, "target": "files/*"});
+    for (effects, expected) in [
+        (&["allow"][..], "allow"),
+        (&["allow", "ask"], "ask"),
+        (&["ask", "allow"], "ask"),
+        (&["deny", "allow", "ask"], "deny"),
+        (&["allow", "ask", "deny"], "deny"),
+        (&[], "nothing"),
+    ] {
+        let rules: Vec<Value> = effects.iter().map(|effect| rule(effect)).collect();
+        check(&json!({"rules": rules}), "files/write", &json!({}), expected);
+        check(&json!({"rules": rules}), "other/write", &json!({}), "nothing");
+    }
+}
+
+#[test]
+fn pl_01_a_rule_covers_the_exact_name_and_no_other() {
+    let policy = json!({"rules": [{"effect": "deny", "target": "github/delete_repo"}]});
+    check(&policy, "github/delete_repo", &json!({}), "deny");
+    for other in [
+        "GitHub/Delete_Repo",
+        "github/delete_repo ",
+        "github/delete_repo\u{200b}",
+        "github%2fdelete_repo",
+        "github/delete_repos",
+    ] {
+        check(&policy, other, &json!({}), "nothing");
+    }
+}
+
+#[test]
+fn pl_03_a_path_is_compared_after_it_is_made_plain() {
+    let policy = json!({"rules": [
+        {"effect": "allow", "target": "files/read", "when": "path_in(args.path, '/data')"},
+    ]});
+    for (path, expected) in [
+        (json!("/data/a"), "allow"),
+        (json!("/data/./b/../a"), "allow"),
+        (json!("/data/../etc/passwd"), "nothing"),
+        (json!("/data2"), "nothing"),
+        (json!("/DATA"), "deny"),
+        (json!("data/a"), "deny"),
+        (json!(["/data"]), "deny"),
+        (json!(null), "deny"),
+    ] {
+        check(&policy, "files/read", &json!({"path": path}), expected);
+    }
+    check(&policy, "files/read", &json!({}), "deny");
+}
+
+#[test]
+fn pl_04_a_number_is_a_number_or_the_call_is_refused() {
+    let policy = json!({"rules": [
+        {"effect": "allow", "target": "bank/pay", "when": "args.amount < 500"},
+    ]});
+    for (amount, expected) in [
+        ("499", "allow"),
+        ("4.99e2", "allow"),
+        ("500", "nothing"),
+        ("500.0000000001", "nothing"),
+        ("5e2", "nothing"),
+        ("18446744073709551616", "nothing"),
+        ("\"499\"", "deny"),
+        ("[499]", "deny"),
+        ("{\"value\": 1}", "deny"),
+        ("null", "deny"),
+        ("true", "deny"),
+    ] {
+        let arguments = serde_json::from_str(&format!("{{\"amount\": {amount}}}")).unwrap();
+        check(&policy, "bank/pay", &arguments, expected);
+    }
+    check(&policy, "bank/pay", &json!({}), "deny");
+}
+
+#[test]
+fn pl_05_a_host_is_taken_from_the_address_as_it_is_read() {
+    let policy = json!({"rules": [
+        {"effect": "allow", "target": "web/get", "when": "host_in(args.url, '*.example.com')"},
+    ]});
+    for (url, expected) in [
+        ("https://api.example.com/x", "allow"),
+        ("https://example.com.evil.tld/", "nothing"),
+        ("https://evil.tld#.example.com", "nothing"),
+        ("https://evil.tld/.example.com", "nothing"),
+        ("https://api.example.com@evil.tld/", "deny"),
+        ("https://api.example.com./", "deny"),
+        ("//api.example.com/", "deny"),
+    ] {
+        check(&policy, "web/get", &json!({"url": url}), expected);
+    }
+}
+
+#[test]
+fn a_deny_rule_whose_condition_cannot_be_decided_denies() {
+    let policy = json!({"rules": [
+        {"effect": "deny", "target": "web/*", "when": "host_in(args.url, '*.evil.tld')"},
+    ]});
+    check(&policy, "web/get", &json!({"url": "https://good.tld/"}), "nothing");
+    check(&policy, "web/get", &json!({"url": "https://a.evil.tld/"}), "deny");
+    check(&policy, "web/get", &json!({"url": "https://a.evil.tld\\@good.tld/"}), "deny");
+    check(&policy, "web/get", &json!({"link": "https://a.evil.tld/"}), "deny");
+}
+
+#[test]
+fn a_condition_speaks_of_tool_server_caller_session_and_risk() {
+    for (when, holds) in [
+        ("tool.name == 'write' && tool.kind == 'tool'", true),
+        ("tool.annotations.readOnlyHint", true),
+        ("tool.readOnly", false),
+        ("server.name == 'files' && server.transport == 'stdio' && !server.trusted", true),
+        ("caller.origin == 'model' && caller.face == 'chat'", true),
+        ("session.tainted && 'web' in session.reads && session.calls == 0", true),
+        ("risk.score > 20 && size(risk.reasons) > 0", true),
+        ("risk.score > 99", false),
+        ("has(args.path)", false),
+        ("args.items.exists(item, item.price > 2)", true),
+        ("args.items.all(item, item.price > 2)", false),
+    ] {
+        let policy = json!({"rules": [{"effect": "deny", "target": "*", "when": when}]});
+        let mut example = example("files/write", &json!({"items": [{"price": 1}, {"price": 3}]}));
+        example.annotations = r#"{"readOnlyHint":true}"#.to_owned();
+        example.reads = vec!["web".to_owned()];
+        let ruling = said(vec![file(Level::User, &policy)], &example);
+        assert_eq!(ruling.is_some(), holds, "{when}: {ruling:?}");
+        assert!(ruling.is_none_or(|ruling| ruling.by.why.is_none()), "{when}");
+    }
+}
+
+#[test]
+fn an_address_is_denied_in_every_spelling_and_allowed_only_in_its_plain_one() {
+    let policy = json!({"rules": [
+        {"effect": "deny", "target": "files/file:///etc/*", "kind": "resource"},
+        {"effect": "allow", "target": "files/file:///data/*"},
+    ]});
+    for (uri, expected) in [
+        ("file:///data/a", "allow"),
+        ("file:///data/../home/x", "nothing"),
+        ("file:///data/../etc/passwd", "deny"),
+        ("FILE:///etc/passwd", "deny"),
+        ("file:///%65tc/passwd", "deny"),
+    ] {
+        let mut example = example(&format!("files/{uri}"), &json!({}));
+        example.kind = TargetKind::Resource;
+        let got = said(vec![file(Level::User, &policy)], &example);
+        let got = got.map_or("nothing", |ruling| ruling.effect.as_str());
+        assert_eq!(got, expected, "{uri}");
+    }
+}
+
+#[test]
+fn controls_and_read_only_mode_hold_for_everything() {
+    let tools = json!({"controls": {"allowed_tools": ["files:read", "echo", "git/*"]}});
+    check(&tools, "files/read", &json!({}), "nothing");
+    check(&tools, "any/echo", &json!({}), "nothing");
+    check(&tools, "git/log", &json!({}), "nothing");
+    check(&tools, "files/write", &json!({}), "deny");
+    check(&json!({"controls": {"allowedTools": []}}), "files/read", &json!({}), "deny");
+    check(&json!({"controls": {"enabled": false}}), "files/read", &json!({}), "deny");
+    check(&json!({"controls": {"enabled": true}}), "files/read", &json!({}), "nothing");
+    check(&json!({"autoApprove": false}), "files/read", &json!({}), "ask");
+    let read_only = file(Level::Team, &json!({"readOnly": true}));
+    let mut call = example("files/read", &json!({}));
+    call.annotations = r#"{"readOnlyHint":true}"#.to_owned();
+    let refused = said(vec![read_only.clone()], &call).unwrap();
+    assert!(refused.read_only && refused.effect == Effect::Deny);
+    call.trusted = true;
+    assert_eq!(said(vec![read_only], &call), None);
+}
+
+#[test]
+fn a_rule_is_cited_with_its_level_and_place() {
+    let policy = json!({"rules": [{"effect": "deny", "target": "a/b", "name": "no b"}]});
+    let ruling = said(vec![file(Level::Team, &policy)], &example("a/b", &json!({}))).unwrap();
+    assert_eq!(ruling.by.to_string(), "`no b` of the team policy (policy.json:1)");
+}
+
+#[test]
+fn an_example_that_does_not_hold_is_an_error_with_its_place() {
+    let policy = |rule: Value| Policies { files: vec![file(Level::User, &rule)], broken: None };
+    let rule = |kind: &str, args: Value| {
+        json!({"rules": [{
+            "effect": "allow",
+            "target": "bank/pay",
+            "when": "args.amount < 500",
+            kind: [{"args": args}],
+        }]})
+    };
+    for (kind, args, expected) in [
+        ("match", json!({"amount": 3}), None),
+        ("not_match", json!({"amount": 500}), None),
+        ("not_match", json!({}), None),
+        ("match", json!({"amount": 500}), Some("the rule does not cover this example of `match`")),
+        ("notMatch", json!({"amount": 3}), Some("the rule covers this example of `not_match`")),
+        ("match", json!({}), Some("the rule cannot judge this example of `match`")),
+    ] {
+        let problem = broken_example(&policy(rule(kind, args.clone())));
+        match (problem, expected) {
+            (None, None) => {}
+            (Some(problem), Some(expected)) => {
+                assert!(problem.message.starts_with(expected), "{problem}");
+                assert_eq!(problem.line, Some(1));
+            }
+            (problem, _) => panic!("{kind} {args}: {problem:?}"),
+        }
+    }
+}
+
+fn any_rule() -> impl Strategy<Value = Value> {
+    let effect = prop_oneof![Just("allow"), Just("ask"), Just("deny")];
+    let target = prop_oneof![Just("a/x"), Just("a/*"), Just("*"), Just("*/x"), Just("b/y")];
+    let when = prop_oneof![
+        Just(None),
+        Just(Some("args.n < 5")),
+        Just(Some("caller.origin == 'model'")),
+        Just(Some("risk.score > 30")),
+    ];
+    (effect, target, when).prop_map(|(effect, target, when)| match when {
+        Some(when) => json!({"effect": effect, "target": target, "when": when}),
+        None => json!({"effect": effect, "target": target}),
+    })
+}
+
+fn any_policy() -> impl Strategy<Value = Value> {
+    (proptest::collection::vec(any_rule(), 0..5), any::<bool>())
+        .prop_map(|(rules, ask)| json!({"rules": rules, "autoApprove": !ask}))
+}
+
+proptest! {
+    #[test]
+    fn a_level_below_never_widens(
+        above in any_policy(),
+        below in any_policy(),
+        number in prop_oneof![Just(json!(3)), Just(json!(7)), Just(json!("3"))],
+        target in prop_oneof![Just("a/x"), Just("a/y"), Just("b/x"), Just("b/y")],
+    ) {
+        let call = example(target, &json!({"n": number}));
+        let alone = said(vec![file(Level::Enterprise, &above)], &call);
+        for level in [Level::Team, Level::Project, Level::User] {
+            let both =
+                said(vec![file(Level::Enterprise, &above), file(level, &below)], &call);
+            if let Some(alone) = &alone {
+                let both = both.as_ref().unwrap();
+                prop_assert!(both.effect >= alone.effect, "{alone:?} {both:?}");
+            } else if level == Level::Project {
+                prop_assert!(both.is_none_or(|both| both.effect != Effect::Allow));
+            }
+        }
+    }
+}

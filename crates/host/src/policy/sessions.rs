@@ -1,0 +1,158 @@
+//! What each caller did so far: how many calls, and which servers its results came from.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::caller::{Caller, Origin};
+
+/// So many callers are remembered; whoever was not there for longest is forgotten first.
+const MOST: usize = 10_000;
+
+/// What a caller did so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFacts {
+    /// How many calls it made.
+    pub calls: u64,
+    /// The servers that results came from.
+    pub reads: BTreeSet<Arc<str>>,
+    /// Those of them that are not trusted.
+    pub untrusted: BTreeSet<Arc<str>>,
+}
+
+impl SessionFacts {
+    /// A server that is not trusted, other than `server`, that results came from.
+    #[must_use]
+    pub fn tainted_by(&self, server: &str) -> Option<&str> {
+        self.untrusted.iter().map(AsRef::as_ref).find(|other| *other != server)
+    }
+
+    /// Takes in that a result came from a server.
+    pub fn read(&mut self, server: &str) {
+        self.reads.insert(server.into());
+    }
+
+    /// Takes in that a result came from a server that is not trusted.
+    pub fn read_untrusted(&mut self, server: &str) {
+        self.read(server);
+        self.untrusted.insert(server.into());
+    }
+}
+
+/// Which caller it is, over all of its calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SessionKey {
+    origin: &'static str,
+    name: String,
+    /// The conversation that it belongs to.
+    conversation: Option<String>,
+}
+
+impl SessionKey {
+    /// The caller's.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        let origin = match caller.origin {
+            Origin::Person => "person",
+            Origin::Model => "model",
+            Origin::Client => "client",
+        };
+        // The references of a conversation begin with its name; who speaks in it may change.
+        let reference = caller.reference.as_deref();
+        let conversation = reference.and_then(|text| Some(text.split_once('/')?.0.to_owned()));
+        match conversation {
+            Some(_) => Self { origin: "", name: String::new(), conversation },
+            None => Self { origin, name: caller.name.clone(), conversation },
+        }
+    }
+
+    /// The conversation that it belongs to, if it is one.
+    #[must_use]
+    pub fn conversation(&self) -> Option<&str> {
+        self.conversation.as_deref()
+    }
+}
+
+/// What all callers did so far.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// What is known, and when it was last changed.
+    facts: HashMap<SessionKey, (u64, Arc<SessionFacts>)>,
+    clock: u64,
+}
+
+impl Sessions {
+    /// What a caller did so far, if it was ever here.
+    #[must_use]
+    pub fn of(&self, key: &SessionKey) -> Option<Arc<SessionFacts>> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.facts.get(key).map(|(_, facts)| Arc::clone(facts))
+    }
+
+    /// Changes what is known of a caller.
+    pub fn change(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts)) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.clock += 1;
+        let now = inner.clock;
+        if let Some((changed_at, facts)) = inner.facts.get_mut(key) {
+            *changed_at = now;
+            return change(Arc::make_mut(facts));
+        }
+        let mut facts = SessionFacts::default();
+        change(&mut facts);
+        inner.facts.insert(key.clone(), (now, Arc::new(facts)));
+        inner.forget();
+    }
+}
+
+impl Inner {
+    /// Keeps within bounds, a tenth at a time: looking for the oldest takes a while.
+    fn forget(&mut self) {
+        if self.facts.len() <= MOST {
+            return;
+        }
+        let mut times: Vec<u64> = self.facts.values().map(|(changed_at, _)| *changed_at).collect();
+        let (_, last, _) = times.select_nth_unstable(MOST / 10);
+        let last = *last;
+        self.facts.retain(|_, (changed_at, _)| *changed_at > last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caller::Face;
+
+    fn caller(name: &str, reference: Option<&str>) -> Caller {
+        let reference = reference.map(str::to_owned);
+        Caller { face: Face::Chat, origin: Origin::Model, name: name.to_owned(), reference }
+    }
+
+    #[test]
+    fn a_conversation_is_one_caller_whatever_its_model_is() {
+        let key = |name, reference| SessionKey::of(&caller(name, reference));
+        assert_eq!(key("fast", Some("s1/2/0")), key("slow", Some("s1/7/1")));
+        assert_ne!(key("fast", Some("s1/2/0")), key("fast", Some("s2/2/0")));
+        assert_ne!(key("fast", None), key("slow", None));
+    }
+
+    #[test]
+    fn who_was_not_there_for_longest_is_forgotten() {
+        let sessions = Sessions::default();
+        let key = |number: usize| SessionKey::of(&caller(&number.to_string(), None));
+        for number in 0..MOST {
+            sessions.change(&key(number), |facts| facts.calls += 1);
+        }
+        sessions.change(&key(0), |facts| facts.read_untrusted("web"));
+        sessions.change(&key(MOST), |facts| facts.calls += 1);
+        assert_eq!(sessions.of(&key(1)), None);
+        assert!(sessions.of(&key(MOST)).is_some() && sessions.of(&key(MOST - 1)).is_some());
+        let first = sessions.of(&key(0)).unwrap();
+        assert_eq!((first.calls, first.tainted_by("files")), (1, Some("web")));
+        assert_eq!(first.tainted_by("web"), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! A chain of digests over closed calls: whoever changes, removes or reorders one breaks it.
+//!
+//! Every closed call has a seal: a digest of its row, and a digest of that and of the seal before.
+//! Sealing is not on the way of a call: the writer does it when it has nothing else to do.
+
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _};
+use sha2::{Digest as _, Sha256};
+
+use super::bodies::read;
+use super::startup::bodies;
+
+/// The table of seals.
+pub(super) const FORMAT: &str = "
+    CREATE TABLE seals (
+        seq INTEGER PRIMARY KEY,
+        call INTEGER NOT NULL UNIQUE,
+        digest BLOB NOT NULL,
+        chain BLOB NOT NULL
+    ) STRICT;
+";
+
+/// What a seal covers. A late answer comes after the end of a call and is not among it.
+const COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
+    verdict, verdict_by, intent_at, instance, attempts, fallback, outcome, reason, message, hint, \
+    finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
+    result, reference, arguments_at, sent_arguments_at, result_at";
+
+/// The columns that say where a text is; the text itself is sealed as well.
+const ELSEWHERE: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
+
+/// A digest.
+pub(super) type Sum = [u8; 32];
+
+/// The newest seal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) seq: i64,
+    pub(super) call: i64,
+    pub(super) chain: Sum,
+}
+
+/// Seals these calls, which are closed; gives the newest seal. One transaction.
+pub(super) fn seal(connection: &Connection, calls: &[i64]) -> rusqlite::Result<Option<Head>> {
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let sealed = seal_inside(connection, calls).and_then(|head| {
+        connection.execute_batch("COMMIT")?;
+        Ok(head)
+    });
+    if sealed.is_err() && !connection.is_autocommit() {
+        // The first error is the one to report.
+        let _second = connection.execute_batch("ROLLBACK");
+    }
+    sealed
+}
+
+fn seal_inside(connection: &Connection, calls: &[i64]) -> rusqlite::Result<Option<Head>> {
+    let mut newest = head(connection)?;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for call in calls {
+        let Some(digest) = row_digest(connection, *call)? else { continue };
+        let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
+        let chain = link(&before, seq, *call, &digest);
+        if insert.execute((seq, call, digest.as_slice(), chain.as_slice()))? > 0 {
+            newest = Some(Head { seq, call: *call, chain });
+        }
+    }
+    Ok(newest)
+}
+
+/// Recent closed calls without a seal: a process ended before it could seal them.
+pub(super) fn unsealed(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM calls WHERE outcome IS NOT NULL
+             AND id > coalesce((SELECT max(call) FROM seals) - 8192, 0)
+             AND id NOT IN (SELECT call FROM seals) ORDER BY id LIMIT ?1",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    statement.query_map([most], |row| row.get(0))?.collect()
+}
+
+/// The newest seal.
+pub(super) fn head(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    let mut statement = connection
+        .prepare_cached("SELECT seq, call, chain FROM seals ORDER BY seq DESC LIMIT 1")?;
+    statement
+        .query_row([], |row| Ok(Head { seq: row.get(0)?, call: row.get(1)?, chain: row.get(2)? }))
+        .optional()
+}
+
+/// The seal after another one.
+pub(super) fn link(before: &Sum, seq: i64, call: i64, digest: &Sum) -> Sum {
+    let mut sum = Sha256::new();
+    sum.update(b"switchboard seal 1");
+    sum.update(before);
+    sum.update(seq.to_le_bytes());
+    sum.update(call.to_le_bytes());
+    sum.update(digest);
+    sum.finalize().into()
+}
+
+/// The digest of a call's row; none if there is no such closed call.
+pub(super) fn row_digest(connection: &Connection, call: i64) -> rusqlite::Result<Option<Sum>> {
+    let query = format!("SELECT {COLUMNS} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
+    let mut statement = connection.prepare_cached(&query)?;
+    let columns = statement.column_count();
+    let folder = bodies(Path::new(connection.path().unwrap_or_default()));
+    statement
+        .query_row([call], |row| {
+            let mut sum = Sha256::new();
+            for column in 0..columns {
+                let (kind, bytes): (u8, std::borrow::Cow<'_, [u8]>) = match row.get_ref(column)? {
+                    ValueRef::Null => (0, [].as_slice().into()),
+                    ValueRef::Integer(number) => (1, number.to_le_bytes().to_vec().into()),
+                    ValueRef::Real(number) => (2, number.to_le_bytes().to_vec().into()),
+                    ValueRef::Text(text) => (3, text.into()),
+                    ValueRef::Blob(blob) => (4, blob.into()),
+                };
+                sum.update([kind]);
+                sum.update((bytes.len() as u64).to_le_bytes());
+                sum.update(&bytes);
+            }
+            for column in ELSEWHERE {
+                let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
+                let text = place.parse().ok().and_then(|place| read(&folder, &place).ok()?);
+                sum.update([u8::from(text.is_some())]);
+                sum.update(text.unwrap_or_default());
+            }
+            Ok(sum.finalize().into())
+        })
+        .optional()
+}

@@ -1,0 +1,78 @@
+//! What is taken out, and what is left alone.
+
+use super::*;
+
+const KEY: &str =
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabc\n-----END RSA PRIVATE KEY-----";
+
+#[test]
+fn well_known_shapes_are_taken_out_wherever_they_stand() {
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN";
+    let cases: [(String, &str); 14] = [
+        (format!("token ghp_{}!", "a1B2".repeat(9)), "token [redacted]!"),
+        ("AKIAIOSFODNN7EXAMPLE".to_owned(), "[redacted]"),
+        (format!("a {jwt} b"), "a [redacted] b"),
+        (format!("x{KEY}\ny"), "x[redacted]\ny"),
+        ("Authorization: Bearer abc\r\nHost: x".to_owned(), "Authorization: [redacted]\r\nHost: x"),
+        ("authorization: Basic dXNlcjpwYXNz".to_owned(), "authorization: [redacted]"),
+        (
+            r#"{"Authorization":"Bearer abc","b":1}"#.to_owned(),
+            r#"{"Authorization":"[redacted]","b":1}"#,
+        ),
+        (
+            r#"{"t":"{\"authorization\": \"token abc\"}"}"#.to_owned(),
+            r#"{"t":"{\"authorization\": \"[redacted]\"}"}"#,
+        ),
+        ("curl -H 'Bearer abcdef123456'".to_owned(), "curl -H 'Bearer [redacted]'"),
+        ("key=sk-proj-abcDEF1234567890xyz.".to_owned(), "key=[redacted]."),
+        (r"line\nghp_0123456789abcdef\nend".to_owned(), r"line\n[redacted]\nend"),
+        (format!("{}{}", "-----BEGIN PRIVATE KEY-----\n", "AAAA"), "[redacted]"),
+        ("xoxb-123456789012-abc".to_owned(), "[redacted]"),
+        ("https://x/?t=glpat-ABCdef1234567890".to_owned(), "https://x/?t=[redacted]"),
+    ];
+    for (given, expected) in cases {
+        assert_eq!(text(&given), expected, "{given}");
+    }
+}
+
+#[test]
+fn ordinary_words_stay() {
+    let cases = [
+        "",
+        "the task-oriented-risk-assessment-of-today",
+        "authorization is needed: see the manual",
+        "Authorization: required",
+        "a bearer of news",
+        "eyJust a word",
+        "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+        "sk-learn-is-a-library-for-python",
+        "AKIA is a prefix, ghp_ too",
+        "b2d8e4f6a0c1",
+    ];
+    for given in cases {
+        assert_eq!(redacted(given.as_bytes()), None, "{given}");
+    }
+}
+
+#[test]
+fn a_known_secret_is_taken_out_in_every_form_but_only_as_it_is() {
+    remember(["pa\"ss word/9", "short"]);
+    assert_eq!(text(r#"a pa"ss word/9 b"#), "a [redacted] b");
+    assert_eq!(text(r#"{"a":"pa\"ss word/9"}"#), r#"{"a":"[redacted]"}"#);
+    assert_eq!(text("https://x/?k=pa%22ss%20word%2F9&b"), "https://x/?k=[redacted]&b");
+    assert_eq!(text("PA\"SS WORD/9 short"), "PA\"SS WORD/9 short");
+}
+
+#[test]
+fn lines_in_pieces_lose_their_secrets_and_nothing_else() {
+    let given = format!("one\nghp_0123456789abcdef\n{KEY}\ntwo\nthree");
+    for size in [1, 3, 7, 4096] {
+        let mut lines = Lines::default();
+        let mut out = Vec::new();
+        for piece in given.as_bytes().chunks(size) {
+            out.extend(lines.push(piece));
+        }
+        out.extend(lines.finish());
+        assert_eq!(String::from_utf8(out).unwrap(), "one\n[redacted]\n[redacted]\ntwo\nthree");
+    }
+}

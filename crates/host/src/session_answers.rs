@@ -1,0 +1,70 @@
+//! What a person allowed for as long as a caller's session goes on.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::caller::Caller;
+use crate::catalog::ResolvedCall;
+use crate::proposed::Target;
+
+/// So many sessions are remembered; then all are asked again.
+const MOST: usize = 10_000;
+
+/// A target, and the definition that the person saw.
+type Shown = (Target, Arc<str>);
+
+/// What was allowed, by session.
+#[derive(Debug, Default)]
+pub(crate) struct SessionAnswers {
+    allowed: Mutex<HashMap<String, BTreeSet<Shown>>>,
+}
+
+impl SessionAnswers {
+    /// Allows the call's target, as it is defined, in the caller's session.
+    pub(crate) fn allow(&self, caller: &Caller, call: &ResolvedCall) {
+        let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if allowed.len() >= MOST {
+            allowed.clear();
+        }
+        allowed.entry(session_of(caller)).or_default().insert(of(call));
+    }
+
+    /// Whether it was allowed.
+    pub(crate) fn allows(&self, caller: &Caller, call: &ResolvedCall) -> bool {
+        let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        allowed.get(&session_of(caller)).is_some_and(|targets| targets.contains(&of(call)))
+    }
+}
+
+fn of(call: &ResolvedCall) -> Shown {
+    (call.target().clone(), Arc::clone(call.definition_digest()))
+}
+
+/// The references of a conversation begin with its name; anyone else is known by its own name.
+fn session_of(caller: &Caller) -> String {
+    let reference = caller.reference.as_deref();
+    match reference.and_then(|reference| reference.split_once('/')) {
+        Some((conversation, _)) => format!("conversation {conversation}"),
+        None => format!("{} {} {}", caller.face, caller.origin, caller.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::session_of;
+    use crate::caller::{Caller, Face, Origin};
+
+    #[test]
+    fn a_session_is_a_conversation_or_a_caller() {
+        let caller = |name: &str, reference: Option<&str>| Caller {
+            face: Face::Gateway,
+            origin: Origin::Client,
+            name: name.to_owned(),
+            reference: reference.map(str::to_owned),
+        };
+        let same = session_of(&caller("one", Some("talk/1")));
+        assert_eq!(session_of(&caller("two", Some("talk/2"))), same);
+        assert_ne!(session_of(&caller("one", None)), session_of(&caller("two", None)));
+        assert_ne!(session_of(&caller("one", Some("other/1"))), same);
+    }
+}
