@@ -14,4 +14,4 @@ mod text;
 pub(crate) use fault::{FAULTS, Family, Fault};
 pub(crate) use framing::{dress, greeting};
 pub(crate) use start::{at_start, ignores_end_of_input};
-pub(crate) use strike::{after, strike};
+pub(crate) use strike::{after, strike, wants};

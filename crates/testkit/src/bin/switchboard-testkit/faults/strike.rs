@@ -7,18 +7,23 @@ use crate::emission::Step;
 use crate::message::Incoming;
 use crate::server::Exchange;
 
-/// Says whether the fault took the request; then nobody else answers it.
+/// Whether the fault wants a request, counted in the order in which requests come.
+pub(crate) fn wants(exchange: &Exchange, incoming: &Incoming) -> bool {
+    let Some(fault) = exchange.server.fault() else { return false };
+    match fault.family {
+        Family::Start | Family::Reading | Family::Framing | Family::Door => false,
+        Family::Handshake => true,
+        Family::Process | Family::Text | Family::Envelope | Family::Shape | Family::HttpBytes => {
+            fault.name != "listen-closes" && fault.strikes(&incoming.method)
+        }
+    }
+}
+
+/// Says whether the fault took the request that it wants; then nobody else answers it.
 pub(crate) async fn strike(exchange: &Exchange, incoming: &Incoming) -> bool {
     let Some(fault) = exchange.server.fault() else { return false };
     match fault.family {
-        Family::Start | Family::Reading | Family::Framing | Family::Door => return false,
         Family::Handshake => return handshake::strike(exchange, fault, incoming).await,
-        Family::Process | Family::Text | Family::Envelope | Family::Shape | Family::HttpBytes => {}
-    }
-    if fault.name == "listen-closes" || !fault.strikes(&incoming.method) {
-        return false;
-    }
-    match fault.family {
         Family::Text => text::strike(exchange, fault, incoming).await,
         Family::Envelope => envelope::strike(exchange, fault, incoming).await,
         Family::Shape => shape::strike(exchange, fault, incoming).await,

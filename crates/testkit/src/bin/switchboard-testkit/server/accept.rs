@@ -15,6 +15,8 @@ pub(crate) struct Accepted {
     exchange: Exchange,
     incoming: Incoming,
     cancelled: Arc<Notify>,
+    /// Whether the chosen fault wants it.
+    wanted: bool,
 }
 
 /// Notes the message at once, so that a cancellation right behind it finds its request.
@@ -31,7 +33,8 @@ pub(crate) fn accept(exchange: &Exchange, incoming: Incoming) -> Option<Accepted
         return None;
     };
     let cancelled = exchange.conversation.begin(id);
-    Some(Accepted { exchange: exchange.clone(), incoming, cancelled })
+    let wanted = faults::wants(exchange, &incoming);
+    Some(Accepted { exchange: exchange.clone(), incoming, cancelled, wanted })
 }
 
 impl Accepted {
@@ -40,9 +43,9 @@ impl Accepted {
     }
 
     pub(crate) async fn work(self) {
-        let Self { exchange, incoming, cancelled } = self;
+        let Self { exchange, incoming, cancelled, wanted } = self;
         // What a fault has taken does not listen to cancellation: late answers are late anyway.
-        if !faults::strike(&exchange, &incoming).await {
+        if !(wanted && faults::strike(&exchange, &incoming).await) {
             let answer = tokio::select! {
                 answer = dispatch::answer(&exchange, &incoming) => Some(answer),
                 () = cancelled.notified() => None,
