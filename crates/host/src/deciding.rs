@@ -96,7 +96,7 @@ impl Passage<'_> {
                 with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
             })?;
             let Answer::RunWith(arguments) = answer else {
-                let is_yes = matches!(answer, Answer::Run | Answer::Always);
+                let is_yes = matches!(answer, Answer::Run | Answer::Session | Answer::Always);
                 let refusal = is_yes.then(|| self.refusal(question.call(), session)).flatten();
                 if let Some(denied) = refusal {
                     self.open.decided(VerdictWord::Deny, denied.by.as_str());
