@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY};
 use crate::running::{PATIENCE, poll};
 use crate::switchboard::{Switchboard, fixture};
 
@@ -73,4 +73,31 @@ fn hk_03_new_rules_count_at_once_and_broken_ones_leave_the_old_in_force() {
     assert!(!is_denied("echo__echo", &echo));
     watching.interrupt();
     watching.finish_within(PATIENCE).expect(0);
+}
+
+#[test]
+fn a_rule_that_comes_while_a_person_thinks_counts_whatever_the_answer() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    for word in ["run", "session"] {
+        let add = json!({"rules": [{"effect": "allow", "target": "echo/add"}]});
+        switchboard.write_policy("enterprise", &add);
+        let gateway = Gateway::with_tool(&switchboard, &["--review", "ask"], "echo__echo");
+        let can = json!({"elicitation": {"form": {}}});
+        let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can);
+        let params = json!({"name": "echo__echo", "arguments": {"text": "a"}});
+        let mut stream = client.send("tools/call", &params);
+        let question = stream.next_message();
+        assert_eq!(question["method"], "elicitation/create", "{word}: {question}");
+        switchboard.write_policy("enterprise", &deny("*"));
+        let is_denied = || {
+            let answer = gateway.modern().call("echo__add", &json!({"a": 1, "b": 2}));
+            answer.to_string().contains("of the enterprise policy")
+        };
+        assert!(poll(PATIENCE, || is_denied().then_some(())).is_some(), "{word}");
+        let result = json!({"action": "accept", "content": {"answer": word}});
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+        assert_eq!(client.post(&answer).status, 202);
+        let ended = stream.next_message().to_string();
+        assert!(ended.contains("of the enterprise policy"), "{word}: {ended}");
+    }
 }
