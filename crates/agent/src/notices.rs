@@ -38,8 +38,8 @@ struct Said {
 impl Notices {
     /// Listens from here on, and shows what is said until nobody hears the events any more.
     pub(crate) fn watch(host: &Host, events: mpsc::Sender<Event>) -> Self {
-        let mut said = host.events().watch();
-        let heard = Heard { events: host.events().watch(), by_server: BTreeMap::new() };
+        let mut said = host.events().watch_but_calls();
+        let heard = Heard { events: host.events().watch_but_calls(), by_server: BTreeMap::new() };
         tokio::spawn(async move {
             let mut pace = Pace::new();
             loop {

@@ -1,8 +1,9 @@
 //! Results and errors as a client of either era reads them.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -141,6 +142,9 @@ impl Ttl {
     }
 }
 
+/// Made once: it is looked for in every result.
+static RESULT_TYPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+
 impl Said {
     /// A look at the bytes saves decoding results that say nothing, which are most.
     fn of(result: &str, cache: Cache) -> Self {
@@ -157,7 +161,9 @@ impl Said {
         let bytes = result.as_bytes();
         let mentions = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
         let is_kept = cache != Cache::Silent;
-        if !mentions("resultType") && !(is_kept && (mentions("ttlMs") || mentions("cacheScope"))) {
+        if RESULT_TYPE.find(bytes).is_none()
+            && !(is_kept && (mentions("ttlMs") || mentions("cacheScope")))
+        {
             return Self::default();
         }
         serde_json::from_str::<Shape<'_>>(result).map_or_else(

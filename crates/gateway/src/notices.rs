@@ -61,7 +61,7 @@ impl Gateway {
     /// Turns what happens in the host into notices, and tells them to the sessions.
     pub(crate) async fn watch(self) {
         let mut changes = self.host().fleet().changes();
-        let mut events = self.host().events().watch();
+        let mut events = self.host().events().watch_but_calls();
         let mut before = changes.load();
         loop {
             let told = tokio::select! {

@@ -111,7 +111,7 @@ impl Host {
     }
 
     fn tell_started(&self, call: &ResolvedCall, open: &OpenCall) {
-        self.events().tell(|| What::CallStarted {
+        self.events().tell_of_call(|| What::CallStarted {
             call: open.id().to_string(),
             server: call.target().server.clone(),
             target: call.target().name.clone(),
@@ -120,7 +120,7 @@ impl Host {
     }
 
     pub(crate) fn tell_finished(&self, target: &Target, record: &Record) {
-        self.events().tell(|| What::CallFinished {
+        self.events().tell_of_call(|| What::CallFinished {
             call: record.id.map(|id| id.to_string()).unwrap_or_default(),
             server: target.server.clone(),
             target: target.name.clone(),

@@ -1,7 +1,5 @@
 //! Fingerprints: a SHA-256 over a list of texts, such that two different lists never share one.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// A fingerprint in the making.
@@ -34,11 +32,8 @@ impl Digest {
 
     /// The fingerprint as text.
     pub(crate) fn hex(self) -> String {
-        self.0.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a `String` cannot fail.
-            _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        let halves = self.0.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
     }
 }
 

@@ -187,32 +187,58 @@ pub enum What {
 }
 
 /// Where events are told and watched.
+///
+/// There are two streams, because calls come and go many thousand times a second and most watchers
+/// wait for something else: no event of a call is made for them, and none wakes them.
 #[derive(Clone, Debug)]
 pub struct Events {
     next: Arc<AtomicU64>,
-    sender: broadcast::Sender<Event>,
+    all: broadcast::Sender<Event>,
+    but_calls: broadcast::Sender<Event>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Self { next: Arc::default(), sender: broadcast::Sender::new(KEPT) }
+        let sender = || broadcast::Sender::new(KEPT);
+        Self { next: Arc::default(), all: sender(), but_calls: sender() }
     }
 }
 
 impl Events {
     /// Tells everyone who watches.
     pub fn tell(&self, what: impl FnOnce() -> What) {
-        // Numbers are given out whether or not somebody watches, so that a gap is a gap.
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        if self.sender.receiver_count() > 0 {
+        let number = self.number();
+        let (some, few) = (self.all.receiver_count() > 0, self.but_calls.receiver_count() > 0);
+        if some || few {
+            let event = Event { number, what: what() };
             // The last watcher may have left since.
-            self.sender.send(Event { number, what: what() }).ok();
+            self.but_calls.send(event.clone()).ok();
+            self.all.send(event).ok();
+        }
+    }
+
+    /// Tells whoever watches calls as well that one has begun or ended.
+    pub(crate) fn tell_of_call(&self, what: impl FnOnce() -> What) {
+        let number = self.number();
+        if self.all.receiver_count() > 0 {
+            self.all.send(Event { number, what: what() }).ok();
         }
     }
 
     /// Watches from here on.
     #[must_use]
     pub fn watch(&self) -> broadcast::Receiver<Event> {
-        self.sender.subscribe()
+        self.all.subscribe()
+    }
+
+    /// Watches from here on, but for calls that begin and end. Their numbers are missing.
+    #[must_use]
+    pub fn watch_but_calls(&self) -> broadcast::Receiver<Event> {
+        self.but_calls.subscribe()
+    }
+
+    /// Numbers are given out whether or not somebody watches, so that a gap is a gap.
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::packed::{self, Searcher};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Span};
 
 use crate::secret_shapes;
 
@@ -20,47 +21,119 @@ const SHORTEST: usize = 8;
 /// As many secrets are known; a process that resolves more forgets none, it only stops learning.
 const MOST: usize = 4_096;
 
-/// Up to so many patterns every byte is looked at once, in one step.
+/// Up to so many patterns the table takes one step for every byte.
 const FEW: usize = 200;
 
 #[derive(Default)]
 struct Known {
     values: BTreeSet<String>,
+    patterns: Vec<Pattern>,
+    /// The patterns that may begin with a byte, for every byte.
+    by_first: Vec<Vec<usize>>,
+    /// Finds where a pattern may begin, many bytes in one step; there may be too many patterns, or
+    /// a processor that cannot.
+    quick: Option<Searcher>,
     table: Option<AhoCorasick>,
-    shapes: usize,
+}
+
+/// A secret that is known, or the beginning of a shape with its number.
+struct Pattern {
+    text: String,
+    shape: Option<usize>,
 }
 
 impl Known {
     fn of(values: BTreeSet<String>) -> Self {
-        let patterns: Vec<String> =
-            secret_shapes::beginnings().map(str::to_owned).chain(values.clone()).collect();
-        let shapes = secret_shapes::beginnings().count();
-        // The faster table grows with every pattern.
-        let kind = (patterns.len() < FEW).then_some(AhoCorasickKind::DFA);
-        let mut builder = AhoCorasick::builder();
-        let table = builder.ascii_case_insensitive(true).kind(kind).build(patterns).ok();
-        Self { table, shapes, values }
+        let shapes = secret_shapes::beginnings().enumerate();
+        let shapes =
+            shapes.map(|(number, text)| Pattern { text: text.into(), shape: Some(number) });
+        let known = values.iter().map(|text| Pattern { text: text.clone(), shape: None });
+        let patterns: Vec<Pattern> = shapes.chain(known).collect();
+        let mut by_first = vec![Vec::new(); 256];
+        for (number, pattern) in patterns.iter().enumerate() {
+            let first = pattern.text.bytes().next().unwrap_or_default();
+            for byte in BTreeSet::from([first.to_ascii_lowercase(), first.to_ascii_uppercase()]) {
+                if let Some(list) = by_first.get_mut(usize::from(byte)) {
+                    list.push(number);
+                }
+            }
+        }
+        let quick = quick(&patterns);
+        let table = if quick.is_none() { table(&patterns) } else { None };
+        Self { values, patterns, by_first, quick, table }
     }
 
     /// Where secrets are, in order and without overlap.
     fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        // Without a table nothing can be told apart, so all of it goes.
-        let Some(table) = &self.table else { return std::iter::once(0..bytes.len()).collect() };
         let mut places: Vec<Range<usize>> = Vec::new();
-        for hit in table.find_overlapping_iter(bytes) {
-            let number = hit.pattern().as_usize();
-            let found = if number < self.shapes {
-                secret_shapes::secret_at(bytes, number, hit.start())
-            } else {
-                // The table does not mind letter case; a value is itself or it is not.
-                let value = self.values.iter().nth(number - self.shapes);
-                let same = value.map(String::as_bytes) == bytes.get(hit.start()..hit.end());
-                same.then(|| hit.start()..hit.end())
-            };
-            places.extend(found);
+        if let Some(quick) = &self.quick {
+            let mut from = 0;
+            while let Some(hit) = quick.find_in(bytes, Span::from(from..bytes.len())) {
+                let first = bytes.get(hit.start()).copied().unwrap_or_default();
+                let may_be = self.by_first.get(usize::from(first)).into_iter().flatten();
+                places.extend(
+                    may_be.filter_map(|number| self.secret_at(*number, bytes, hit.start())),
+                );
+                from = hit.start() + 1;
+            }
+        } else if let Some(table) = &self.table {
+            let hits = table.find_overlapping_iter(bytes);
+            places.extend(
+                hits.filter_map(|hit| self.secret_at(hit.pattern().as_usize(), bytes, hit.start())),
+            );
+        } else {
+            // Nothing can be told apart, so all of it goes.
+            places.push(0..bytes.len());
         }
         merged(places)
     }
+
+    /// The secret that begins at `start`, if it is the one of this pattern.
+    fn secret_at(&self, number: usize, bytes: &[u8], start: usize) -> Option<Range<usize>> {
+        let pattern = self.patterns.get(number)?;
+        let end = start + pattern.text.len();
+        let written = bytes.get(start..end)?;
+        match pattern.shape {
+            Some(shape) if written.eq_ignore_ascii_case(pattern.text.as_bytes()) => {
+                secret_shapes::secret_at(bytes, shape, start)
+            }
+            // A value is itself or it is not, letter case and all.
+            None if written == pattern.text.as_bytes() => Some(start..end),
+            _ => None,
+        }
+    }
+}
+
+/// So many bytes of a pattern are looked for at first.
+const FIRST_BYTES: usize = 4;
+
+fn quick(patterns: &[Pattern]) -> Option<Searcher> {
+    let mut firsts = BTreeSet::new();
+    for pattern in patterns {
+        let first = pattern.text.as_bytes().get(..FIRST_BYTES).unwrap_or(pattern.text.as_bytes());
+        if pattern.shape.is_some_and(secret_shapes::is_any_case) {
+            firsts.extend(cases(first.get(..3)?));
+        } else {
+            firsts.insert(first.to_vec());
+        }
+    }
+    packed::Config::new().builder().extend(firsts).build()
+}
+
+/// The bytes in all combinations of small and capital letters.
+fn cases(bytes: &[u8]) -> Vec<Vec<u8>> {
+    bytes.iter().fold(vec![Vec::new()], |begun, byte| {
+        let both = BTreeSet::from([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+        let with = |end: u8| begun.iter().map(move |text| [text.as_slice(), &[end]].concat());
+        both.into_iter().flat_map(with).collect()
+    })
+}
+
+fn table(patterns: &[Pattern]) -> Option<AhoCorasick> {
+    // The faster table grows with every pattern.
+    let kind = (patterns.len() < FEW).then_some(AhoCorasickKind::DFA);
+    let texts = patterns.iter().map(|pattern| &pattern.text);
+    AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(texts).ok()
 }
 
 fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {

@@ -76,3 +76,49 @@ fn lines_in_pieces_lose_their_secrets_and_nothing_else() {
         assert_eq!(String::from_utf8(out).unwrap(), "one\n[redacted]\n[redacted]\ntwo\nthree");
     }
 }
+
+/// What is found quickly is what is found slowly, in texts that are nearly secrets.
+#[test]
+fn both_ways_of_searching_find_the_same() {
+    let values = BTreeSet::from(["pass-word-1".to_owned(), "ghp_value".to_owned()]);
+    let quick = Known::of(values);
+    let slow =
+        Known { quick: None, table: table(&quick.patterns), ..Known::of(quick.values.clone()) };
+    let pieces = [
+        "ghp_",
+        "GHP_",
+        "a1B2c3D4e5F6",
+        "-----BEGIN PRIVATE KEY-----",
+        "---",
+        "sk-",
+        "eyJ",
+        ".",
+        " ",
+        "Authorization",
+        "auThorization",
+        ": ",
+        "Bearer ",
+        "BEARER ",
+        "pass-word-1",
+        "pass-word-",
+        "value",
+        "\\n",
+        "\"",
+        "AKIA",
+        "ABCDEFGH1234",
+        "x",
+    ];
+    let mut state = 7_u64;
+    let mut found = 0;
+    for _ in 0..4_000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            text.push_str(pieces[usize::try_from(state >> 33).unwrap() % pieces.len()]);
+        }
+        let places = quick.places(text.as_bytes());
+        assert_eq!(places, slow.places(text.as_bytes()), "{text}");
+        found += places.len();
+    }
+    assert!(found > 1_000, "{found}");
+}

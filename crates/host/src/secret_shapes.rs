@@ -68,6 +68,11 @@ pub(crate) fn beginnings() -> impl Iterator<Item = &'static str> {
     SHAPES.iter().map(|shape| shape.begins)
 }
 
+/// Whether the beginning `number` counts in small and capital letters alike.
+pub(crate) fn is_any_case(number: usize) -> bool {
+    SHAPES.get(number).is_none_or(|shape| matches!(shape.follows, Header | Bearer))
+}
+
 static ALONE: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings()).ok());
 

@@ -1,6 +1,8 @@
 //! What a request says about tasks.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::Value;
 use switchboard_host::connect::TaskSupport;
@@ -26,16 +28,20 @@ pub(crate) enum Wanted {
     Task { ttl_ms: Option<u64> },
 }
 
+/// Made once: they are looked for in every call.
+static EXTENSION_NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(EXTENSION));
+static TASK_NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r#""task""#));
+
 impl Wanted {
     /// What a call of a tool says. Most say nothing, which a look at the bytes tells.
     pub(crate) fn of(asked: &Asked) -> Self {
         let Some(params) = asked.params.as_ref().filter(|_| asked.method == "tools/call") else {
             return Self::Result;
         };
-        let mentions = |word: &str| memmem::find(params.bytes(), word.as_bytes()).is_some();
+        let mentions = |word: &Finder<'_>| word.find(params.bytes()).is_some();
         match asked.client.era() {
-            Era::Modern if mentions(EXTENSION) && declares(params) => Self::TaskIfAny,
-            Era::Legacy if mentions(r#""task""#) => of_legacy(asked, params),
+            Era::Modern if mentions(&EXTENSION_NAMED) && declares(params) => Self::TaskIfAny,
+            Era::Legacy if mentions(&TASK_NAMED) => of_legacy(asked, params),
             Era::Modern | Era::Legacy => Self::Result,
         }
     }

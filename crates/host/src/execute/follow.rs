@@ -83,7 +83,7 @@ impl<A: TaskNotes> Course<'_, A> {
     }
 
     async fn to_its_end(&self, first: Duration) -> TaskEnd {
-        let mut news = self.reach.events.watch();
+        let mut news = self.reach.events.watch_but_calls();
         let mut memory = Memory {
             beside: None,
             answered: BTreeSet::new(),

@@ -1,6 +1,7 @@
 //! What a modern server is told about the caller of one call, where that is not about us.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::value::RawValue;
 use switchboard_wire::Era;
@@ -24,13 +25,32 @@ impl Reach<'_> {
         if let Some(answers) = self.own_answers {
             let ours = format!("{{{}}}", stance.meta);
             let theirs = answers.capabilities(whom.server);
-            members.extend(merged(&ours, &theirs).map(|text| (CAPABILITIES, text)));
+            members.extend(merged_once(ours, theirs).map(|text| (CAPABILITIES, text)));
         }
         if let Some(level) = self.log_level {
             members.push((LOG_LEVEL, serde_json::Value::from(level).to_string()));
         }
         members
     }
+}
+
+/// As many answers are remembered: callers declare one of a handful of things.
+const REMEMBERED: usize = 32;
+
+type Known = VecDeque<((String, String), Option<String>)>;
+
+/// The same again for the same texts, without reading them: they come with every call.
+fn merged_once(ours: String, theirs: String) -> Option<String> {
+    static KNOWN: Mutex<Known> = Mutex::new(VecDeque::new());
+    let asked = (ours, theirs);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, answer)) = known.iter().find(|(before, _)| *before == asked) {
+        return answer.clone();
+    }
+    let answer = merged(&asked.0, &asked.1);
+    known.truncate(REMEMBERED - 1);
+    known.push_front((asked, answer.clone()));
+    answer
 }
 
 /// Our capabilities, with what a caller can answer in place of what we can.

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -145,6 +146,9 @@ enum Next {
     Task(Box<Seen>),
 }
 
+/// Made once: it is looked for in every result of a modern server.
+static RESULT_TYPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+
 async fn next_round(
     whom: Whom<'_>,
     result: &Json,
@@ -153,7 +157,7 @@ async fn next_round(
 ) -> Result<Next, RequestError> {
     // Only a modern server comes back for more; a look at the bytes saves decoding final results.
     let modern = whom.peer.stance().revision.era() == Era::Modern;
-    if !modern || memmem::find(result.bytes(), b"resultType").is_none() {
+    if !modern || RESULT_TYPE.find(result.bytes()).is_none() {
         return Ok(Next::Done);
     }
     let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(Next::Done) };

@@ -55,7 +55,7 @@ impl Addresses {
         reach: &Reach<'_>,
     ) -> Result<(), Outcome> {
         // Before anybody is asked: the server may tell that it is done while they answer.
-        let mut news = reach.events.watch();
+        let mut news = reach.events.watch_but_calls();
         let asked = asked(error).map_err(|why| broken(whom.server, &why))?;
         let mut new = BTreeSet::new();
         for (id, params) in asked {

@@ -47,7 +47,7 @@ pub(crate) fn notify_of_waiting(
 }
 
 async fn show_each(environment: &Environment, events: &Events) {
-    let mut watching = events.watch();
+    let mut watching = events.watch_but_calls();
     loop {
         match watching.recv().await {
             Ok(event) => {

@@ -23,12 +23,13 @@ pub(super) enum Body {
     There(Place),
 }
 
-/// A part of a file of texts.
+/// A part of a file of texts, and the digest of what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     file: Arc<str>,
     offset: u64,
     pub(super) length: u64,
+    digest: Arc<str>,
 }
 
 /// The files of texts of one ledger; several processes append to the same.
@@ -55,6 +56,8 @@ impl Bodies {
         if text.len() <= SHORT {
             return Ok(Body::Here(text.clone()));
         }
+        // Taken while the text is at hand: whoever seals the row does not have to read it again.
+        let digest = digest_of(text);
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let segment = match current.take() {
             Some(segment) => segment,
@@ -65,7 +68,8 @@ impl Bodies {
         // Where the text ended tells where it began, whoever else appends to the file.
         let end = file.stream_position()?;
         let length = text.len() as u64;
-        let place = Place { file: Arc::clone(&name), offset: end.saturating_sub(length), length };
+        let offset = end.saturating_sub(length);
+        let place = Place { file: Arc::clone(&name), offset, length, digest };
         let next = number.saturating_add(1);
         *current = match end > FULL {
             true => Some(open(&self.folder, next)?),
@@ -95,6 +99,17 @@ pub(super) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
     }
 }
 
+/// Whether the text is still what was put there.
+pub(super) fn is_untouched(folder: &Path, place: &Place) -> bool {
+    let text = read(folder, place).ok().flatten();
+    text.is_some_and(|text| digest_of(&text) == place.digest)
+}
+
+/// Three times as fast as the digest of everything else here, which a long text makes felt.
+fn digest_of(text: &[u8]) -> Arc<str> {
+    Arc::from(blake3::hash(text).to_hex().as_str())
+}
+
 /// The last file there is, or the first.
 fn newest(folder: &Path) -> io::Result<Current> {
     create_folder(folder)?;
@@ -114,7 +129,8 @@ fn open(folder: &Path, number: u32) -> io::Result<Current> {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}:{}", self.file, self.offset, self.length)
+        let Self { file, offset, length, digest } = self;
+        write!(formatter, "{file}:{offset}:{length}:{digest}")
     }
 }
 
@@ -126,7 +142,8 @@ impl FromStr for Place {
             let mut parts = text.split(':');
             let file = parts.next()?.into();
             let [offset, length] = [parts.next()?.parse().ok()?, parts.next()?.parse().ok()?];
-            parts.next().is_none().then_some(Self { file, offset, length })
+            let digest = parts.next()?.into();
+            parts.next().is_none().then_some(Self { file, offset, length, digest })
         };
         place().ok_or_else(|| format!("`{text}` is not a place"))
     }
@@ -162,9 +179,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bodies = Bodies::new(folder.path().to_owned());
         bodies.keep(&Bytes::from(vec![b'x'; 5_000])).unwrap();
-        for place in ["bodies-000001:4000:2000", "bodies-000009:0:1", "../bodies-000001:0:1"] {
+        for place in ["bodies-000001:4000:2000:d", "bodies-000009:0:1:d", "../bodies-000001:0:1:d"]
+        {
             assert_eq!(read(folder.path(), &place.parse().unwrap()).unwrap(), None, "{place}");
         }
-        assert!("bodies-000001:x:1".parse::<Place>().is_err());
+        assert!("bodies-000001:x:1:d".parse::<Place>().is_err());
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _};
 use sha2::{Digest as _, Sha256};
 
-use super::bodies::read;
+use super::bodies::is_untouched;
 use super::startup::bodies;
 
 /// The table of seals.
@@ -28,7 +28,7 @@ const COLUMNS: &str = "id, created_at, face, caller, server, kind, target, defin
     finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
     result, reference, arguments_at, sent_arguments_at, result_at";
 
-/// The columns that say where a text is; the text itself is sealed as well.
+/// The columns that say where a text is, with its digest: that seals the text as well.
 const ELSEWHERE: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
 
 /// A digest.
@@ -111,7 +111,6 @@ pub(super) fn row_digest(connection: &Connection, call: i64) -> rusqlite::Result
     let query = format!("SELECT {COLUMNS} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
     let mut statement = connection.prepare_cached(&query)?;
     let columns = statement.column_count();
-    let folder = bodies(Path::new(connection.path().unwrap_or_default()));
     statement
         .query_row([call], |row| {
             let mut sum = Sha256::new();
@@ -127,13 +126,22 @@ pub(super) fn row_digest(connection: &Connection, call: i64) -> rusqlite::Result
                 sum.update((bytes.len() as u64).to_le_bytes());
                 sum.update(&bytes);
             }
-            for column in ELSEWHERE {
-                let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
-                let text = place.parse().ok().and_then(|place| read(&folder, &place).ok()?);
-                sum.update([u8::from(text.is_some())]);
-                sum.update(text.unwrap_or_default());
-            }
             Ok(sum.finalize().into())
         })
         .optional()
+}
+
+/// Whether the texts of a call that are not in its row are as they were written.
+pub(super) fn texts_are_whole(connection: &Connection, call: i64) -> rusqlite::Result<bool> {
+    let query = format!("SELECT {} FROM calls WHERE id = ?1", ELSEWHERE.join(", "));
+    let folder = bodies(Path::new(connection.path().unwrap_or_default()));
+    connection.prepare_cached(&query)?.query_row([call], |row| {
+        for column in ELSEWHERE {
+            let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
+            if !place.parse().is_ok_and(|place| is_untouched(&folder, &place)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
 }

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::checkpoint::{self, Checkpoint, hex};
 use super::error::LedgerError;
 use super::reader::Reader;
-use super::seal::{Sum, link, row_digest};
+use super::seal::{Sum, link, row_digest, texts_are_whole};
 
 /// What became of a check of the record.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -56,6 +56,9 @@ fn verify(connection: &Connection, checkpoint: &Checkpoint) -> rusqlite::Result<
             match row_digest(connection, call)? {
                 None => Some("it was recorded and is gone"),
                 Some(now) if now != digest => Some("it is not as it was recorded"),
+                Some(_) if !texts_are_whole(connection, call)? => {
+                    Some("its arguments or its result are not as they were recorded")
+                }
                 Some(_) => None,
             }
         };
