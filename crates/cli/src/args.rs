@@ -317,6 +317,9 @@ pub(crate) struct CallFilter {
     /// At most so many
     #[arg(long, short = 'n', default_value_t = 20)]
     pub(crate) limit: u32,
+    /// With `--json`: everything about each of them, as `calls show` has it
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 #[derive(Debug, Subcommand)]

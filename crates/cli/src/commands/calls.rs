@@ -33,9 +33,17 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
         limit: filter.limit,
         ..Filter::default()
     };
-    let calls = reader(context).await?.list(wanted).await?;
+    let reader = reader(context).await?;
+    let calls = reader.list(wanted).await?;
     if context.printer.json {
-        let all: Vec<Value> = calls.iter().map(as_json).collect();
+        let mut all = Vec::with_capacity(calls.len());
+        for call in &calls {
+            all.push(match filter.full {
+                // It may have been removed since.
+                true => reader.show(call.id).await?.map_or_else(|| as_json(call), |it| full(&it)),
+                false => as_json(call),
+            });
+        }
         context.printer.json(&all)?;
     } else {
         let rows: Vec<[String; 7]> = calls.iter().map(row).collect();

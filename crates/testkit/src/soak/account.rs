@@ -30,6 +30,8 @@ pub(super) struct Row {
     pub(super) target: String,
     /// Nothing while it is under way.
     pub(super) outcome: Option<String>,
+    /// Which call it is, by its arguments.
+    pub(super) call: String,
 }
 
 /// All three.
@@ -37,7 +39,7 @@ pub(super) struct Row {
 pub(super) struct Accounts {
     /// What each client saw, in order.
     pub(super) clients: Vec<Vec<Seen>>,
-    /// What the record says of each client, in order.
+    /// What the record says of each client, in any order.
     pub(super) record: Vec<Vec<Row>>,
     /// Rows of nobody who called.
     pub(super) strangers: usize,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::account::{Accounts, End, Seen};
-use super::check::{Faults, compare, pairs};
+use super::check::{Faults, compare};
 use super::client::Client;
 use super::gateway::{Gateway, Place};
 use super::journals::Journals;
@@ -19,10 +19,6 @@ use super::{killer, record};
 /// Why a soak could not be carried out.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// One of so many rows is looked at for its arguments.
-const SAMPLE: usize = 100;
-/// Each look is a process, so that there are not too many.
-const MOST_LOOKS: usize = 200;
 /// How long after the end the last calls may take.
 const LAST_CALLS: Duration = Duration::from_secs(150);
 
@@ -50,7 +46,6 @@ pub async fn run(plan: &Plan) -> Result<Report, Failure> {
     let compared = compare(&accounts);
     faults.count += compared.count;
     faults.shown.extend(compared.shown);
-    sample(&place, &accounts, &mut faults).await?;
     if load.kills < plan.kills {
         faults.add(format!("only {} of {} kills found a server", load.kills, plan.kills));
     }
@@ -111,18 +106,6 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
     };
     called.map_err(|_| "some clients did not come to an end")??;
     Ok(Load { seen, kills, memory, took: began.elapsed() })
-}
-
-/// Looks into some rows, evenly spread: the order of calls alone could hide that two were swapped.
-async fn sample(place: &Place, accounts: &Accounts, faults: &mut Faults) -> Result<(), Failure> {
-    let pairs = pairs(accounts);
-    for (id, row) in pairs.iter().step_by((pairs.len() / MOST_LOOKS).max(SAMPLE)) {
-        let found = record::id_in_arguments(place, row).await?;
-        if found != *id {
-            faults.add(format!("call {id} is recorded with the arguments of {found}"));
-        }
-    }
-    Ok(())
 }
 
 fn numbers(plan: &Plan, accounts: &Accounts, took: Duration) -> Vec<(String, String)> {
