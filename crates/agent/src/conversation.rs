@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_host::config::ChatSettings;
 use switchboard_host::format::Image;
-use switchboard_host::record::{NewSession, SessionError, SessionId, Sessions};
+use switchboard_host::record::{LedgerError, NewSession, SessionError, SessionId, Sessions};
 use switchboard_host::{Face, Host, Model, OutcomeKind};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use crate::drive::Driver;
 use crate::event::Event;
 use crate::journal::{Unreadable, entries, kept};
+use crate::read_from;
 use crate::turn::{Decision, Ended, Entry, Input, Limits, State, replay, step, words};
 
 /// What a conversation is held with.
@@ -53,6 +54,9 @@ pub enum OpenError {
     /// What was kept cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
+    /// Nobody knows what it read.
+    #[error(transparent)]
+    Record(#[from] LedgerError),
 }
 
 /// A conversation. Its task ends when the handle is dropped or closed.
@@ -95,7 +99,9 @@ impl Conversation {
                 let held = parts.sessions.hold(&session)?;
                 let steps = parts.sessions.steps(&session).await?;
                 parts.sessions.set_model(&session, &model).await?;
-                (session, entries(&steps)?, held)
+                let kept = entries(&steps)?;
+                parts.host.goes_on(session.as_str(), read_from::servers(&kept)).await?;
+                (session, kept, held)
             }
         };
         // More than anybody types while a question is on the screen.

@@ -47,6 +47,7 @@ pub(crate) fn told(known: &Known<'_>, limit: usize, handle: &str) -> Told {
     let ended = Ended {
         outcome: outcome.kind,
         text,
+        origin: None,
         images,
         consent: match known.verdict {
             // Nobody was there to be asked.

@@ -16,6 +16,7 @@ mod journal;
 mod notices;
 mod offer;
 mod own;
+mod read_from;
 mod request;
 mod run;
 mod system;

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard_host::OutcomeKind;
+use switchboard_host::catalog::Entry;
 use switchboard_host::prompt::search_tools::{DESCRIBE_TOOL, FIND_TOOLS};
 use switchboard_host::prompt::{describe, sentence, shown};
 use switchboard_host::record::{SessionId, Sessions};
+use switchboard_host::{OutcomeKind, TargetKind};
 
 use crate::offer::Offer;
 use crate::turn::{Asked, Consent, Ended};
@@ -79,11 +80,14 @@ fn found(find: &Find, offer: &Offer) -> String {
     // Those of other servers are left out afterwards, so more are looked for.
     let wide = if find.server.is_some() { limit * 20 } else { limit };
     let hits = offer.lease.catalog().search(&find.query, wide);
+    let is_listed = |entry: &&Entry<'_>| {
+        offer.lease.lists(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
+    };
     let of_server = |server: &str| find.server.as_deref().is_none_or(|wanted| wanted == server);
     let lines: Vec<String> = hits
         .iter()
         .map(|(entry, _)| entry)
-        .filter(|entry| of_server(entry.server.id.as_str()))
+        .filter(|entry| of_server(entry.server.id.as_str()) && is_listed(entry))
         .take(limit)
         .map(|entry| {
             let definition = entry.tool.definition();

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use switchboard_host::events::What as Happened;
 use switchboard_host::format::provenance;
 use switchboard_host::outcome::Outcome;
+use switchboard_host::policy;
 use switchboard_host::record::{Full, SessionId};
 use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
 use switchboard_wire::Json;
@@ -84,6 +85,8 @@ impl Runner {
                     }
                     Before::NotBegun => self.call(proposed, *wanted).await,
                 };
+                // What the server said before it answered belongs to the answer.
+                self.parts.host.caught_up(server).await;
                 self.with_origin(server, target, ended)
             }
             What::Own | What::Mistake { .. } => {
@@ -243,7 +246,8 @@ impl Runner {
         ended
     }
 
-    /// Adds what the server said meanwhile, and whose words all of it is where they give orders.
+    /// Adds what the server said meanwhile, and whose words all of it is: plainly where they give
+    /// orders.
     fn with_origin(&self, server: &str, target: &str, mut ended: Ended) -> Ended {
         if let Some(said) = self.notices.take(server) {
             ended.text.push_str("\n\n");
@@ -259,8 +263,15 @@ impl Runner {
                 severity: found.severity.as_str(),
                 rules: found.rules,
             });
+        } else if has_words(ended.outcome) && !self.is_trusted(server) {
+            ended.origin = Some(format!("{server}/{target}"));
         }
         ended
+    }
+
+    fn is_trusted(&self, server: &str) -> bool {
+        let config = self.parts.host.config().load();
+        config.servers.get(server).is_some_and(policy::is_trusted)
     }
 
     async fn tell(&self, event: Event) {
@@ -278,6 +289,22 @@ fn goes_on(full: &Full) -> bool {
 fn never_left(full: &Full) -> bool {
     full.summary.outcome == Some(OutcomeKind::NotSent)
         && full.summary.reason.as_deref() == Some("host_crash")
+}
+
+/// Whether what the model is told are words of the server.
+const fn has_words(outcome: OutcomeKind) -> bool {
+    match outcome {
+        OutcomeKind::Ok
+        | OutcomeKind::ToolError
+        | OutcomeKind::InvalidOutput
+        | OutcomeKind::Refused
+        | OutcomeKind::Failed => true,
+        OutcomeKind::Denied
+        | OutcomeKind::Rejected
+        | OutcomeKind::NotSent
+        | OutcomeKind::Unknown
+        | OutcomeKind::Cancelled => false,
+    }
 }
 
 fn text(bytes: &bytes::Bytes) -> String {

@@ -99,7 +99,7 @@ fn fleet() -> Result<Fleet> {
         };
         servers.insert(id, Arc::new(server));
     }
-    Ok(Fleet { servers, edition: 1 })
+    Ok(Fleet { servers, edition: 1, ..Fleet::default() })
 }
 
 fn item(made: Made) -> Result<Item> {

@@ -9,6 +9,7 @@ mod calls;
 mod catalog;
 mod child;
 mod client;
+mod console;
 mod failure;
 mod forward;
 mod gateway;
@@ -37,17 +38,19 @@ use words::Words;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HELP: &str = "\
-Usage: switchboard-bench [all|calls|start|memory|catalog|parser|policy|prompt|scan|gateway] [options]
+Usage: switchboard-bench [all|calls|start|memory|catalog|parser|policy|prompt|scan|gateway|console] [options]
 
   --quick          one short pass without the largest payload, less than a minute in all
   --passes N       how many turns each client has (20; with --quick 3); the rest at most 5
   --testenv DIR    where the other SDKs and the tokenizer are; `SWITCHBOARD_TESTENV` if not given
   --catalog FILE   the servers and tools of `prompt` and `scan` as JSON; made up if not given
+  --corpus FILE    attacks for `scan`, a JSON object per line: {\"text\": …} or a definition; may be
+                   given several times; corpora/agentdojo.py makes one
   --no-peers       `gateway` without the gateways of others, which it installs below target/bench-peers
   --crate-peer     `gateway` with the crate mcp-proxy too, whose build takes minutes
   --json           every number as JSON instead of tables
 
-`all` leaves `gateway` out.
+`all` leaves `gateway` and `console` out. `console` writes a million calls, with --quick fifty thousand.
 
 Usage: switchboard-bench soak [options]: the gateway under load while its servers are killed
 

@@ -1,12 +1,14 @@
 //! `scan`: how long the scanner takes for a definition, and what it says to poisoned and real ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::catalog::scan::{Kind, Severity, scan_definition, verdict};
+use switchboard_host::catalog::scan::{
+    Finding, Kind, Severity, scan_definition, scan_text, verdict,
+};
 
 use crate::failure::Result;
 use crate::report::{Section, Table, Target, number};
@@ -24,17 +26,41 @@ struct Row {
     definitions: usize,
     held: usize,
     asked: usize,
+    /// Something was found that weighs less; of a result, enough to say whose words it is.
+    noted: usize,
     mean_us: f64,
     worst_us: f64,
 }
 
-/// Scans our own definitions, and those of a catalog if one is given.
-pub(crate) fn section(catalog: Option<&Path>) -> Result<Section> {
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+/// Something that is scanned.
+enum Sample {
+    /// The definition of a tool.
+    Definition(String),
+    /// What a server may answer with.
+    Text(String),
+}
+
+impl Sample {
+    fn scan(&self) -> Vec<Finding> {
+        match self {
+            Self::Definition(text) => scan_definition(Kind::Tool, text),
+            Self::Text(text) => scan_text("", text),
+        }
+    }
+}
+
+/// Scans our own definitions, those of a catalog if one is given, and attacks of others.
+pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Section> {
+    let lines = |text: &str| -> Vec<Sample> {
+        text.lines().map(|line| Sample::Definition(line.to_owned())).collect()
+    };
     let mut rows = vec![
         scanned("poisoned, our own", &lines(POISONED)),
         scanned("harmless, our own", &lines(BENIGN)),
     ];
+    for file in corpora {
+        rows.push(scanned(&file.display().to_string(), &samples(file)?));
+    }
     let mut targets = Vec::new();
     if let Some(file) = catalog {
         let row = scanned(&file.display().to_string(), &definitions(file)?);
@@ -47,7 +73,8 @@ pub(crate) fn section(catalog: Option<&Path>) -> Result<Section> {
     targets.push(Target::at_most("a definition takes on average", 100.0, slowest, " µs"));
     let shown = rows.iter().map(|row| {
         let mut cells = vec![row.what.clone()];
-        cells.extend([row.definitions, row.held, row.asked].map(|count| count.to_string()));
+        let counts = [row.definitions, row.held, row.asked, row.noted];
+        cells.extend(counts.map(|count| count.to_string()));
         cells.extend([row.mean_us, row.worst_us].map(number));
         cells
     });
@@ -55,7 +82,15 @@ pub(crate) fn section(catalog: Option<&Path>) -> Result<Section> {
         title: "scan".to_owned(),
         note: format!("Every definition {REPEATS} times; the middle time counts."),
         table: Table {
-            head: vec!["definitions", "count", "held", "asked about", "mean µs", "worst µs"],
+            head: vec![
+                "definitions",
+                "count",
+                "held",
+                "asked about",
+                "noted",
+                "mean µs",
+                "worst µs",
+            ],
             rows: shown.collect(),
         },
         targets,
@@ -63,45 +98,61 @@ pub(crate) fn section(catalog: Option<&Path>) -> Result<Section> {
     })
 }
 
-fn scanned(what: &str, definitions: &[String]) -> Row {
+fn scanned(what: &str, samples: &[Sample]) -> Row {
     let count = |severity: Severity| {
-        let found = definitions.iter().map(|text| verdict(&scan_definition(Kind::Tool, text)));
+        let found = samples.iter().map(|sample| verdict(&sample.scan()));
         found.filter(|found| *found == Some(severity)).count()
     };
-    let (held, asked) = (count(Severity::Block), count(Severity::Ask));
-    let time = |text: &String| {
+    let [held, asked, noted] = [Severity::Block, Severity::Ask, Severity::Inform].map(count);
+    let time = |sample: &Sample| {
         median((0..REPEATS).map(|_| {
             let begun = Instant::now();
-            std::hint::black_box(scan_definition(Kind::Tool, text));
+            std::hint::black_box(sample.scan());
             begun.elapsed().as_secs_f64() * 1e6
         }))
     };
-    let times: Vec<f64> = definitions.iter().map(time).collect();
+    let times: Vec<f64> = samples.iter().map(time).collect();
     Row {
         what: what.to_owned(),
-        definitions: definitions.len(),
+        definitions: samples.len(),
         held,
         asked,
+        noted,
         mean_us: times.iter().sum::<f64>() / times.len().max(1) as f64,
         worst_us: times.iter().copied().fold(0.0, f64::max),
     }
 }
 
+/// One JSON object per line: `{"text": …}` is a text, anything else a definition.
+fn samples(file: &Path) -> Result<Vec<Sample>> {
+    #[derive(Deserialize)]
+    struct Spoken {
+        text: String,
+    }
+    let sample = |line: &str| match serde_json::from_str::<Spoken>(line) {
+        Ok(Spoken { text }) => Sample::Text(text),
+        Err(_) => Sample::Definition(line.to_owned()),
+    };
+    Ok(read(file)?.lines().filter(|line| !line.trim().is_empty()).map(sample).collect())
+}
+
 /// The tools of a JSON array of servers: `{"server": name, "tools": [definition, ...]}`; or one
 /// definition per line.
-fn definitions(file: &Path) -> Result<Vec<String>> {
+fn definitions(file: &Path) -> Result<Vec<Sample>> {
     #[derive(Deserialize)]
     struct Server {
         tools: Vec<Box<RawValue>>,
     }
-    let shown = file.display();
-    let text =
-        std::fs::read_to_string(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?;
-    match serde_json::from_str::<Vec<Server>>(&text) {
+    match serde_json::from_str::<Vec<Server>>(&read(file)?) {
         Ok(servers) => {
             let tools = servers.iter().flat_map(|server| &server.tools);
-            Ok(tools.map(|tool| tool.get().to_owned()).collect())
+            Ok(tools.map(|tool| Sample::Definition(tool.get().to_owned())).collect())
         }
-        Err(_) => Ok(text.lines().map(str::to_owned).collect()),
+        Err(_) => samples(file),
     }
+}
+
+fn read(file: &Path) -> Result<String> {
+    let shown = file.display();
+    Ok(std::fs::read_to_string(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?)
 }

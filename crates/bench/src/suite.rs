@@ -10,10 +10,12 @@ use crate::gateway::{self, Wish};
 use crate::parser::Anchor;
 use crate::report::{Section, markdown};
 use crate::words::Words;
-use crate::{catalog, memory, parser, policy, prompt, scan, start};
+use crate::{catalog, console, memory, parser, policy, prompt, scan, start};
 
-const PARTS: [&str; 9] =
-    ["calls", "start", "memory", "catalog", "parser", "policy", "prompt", "scan", "gateway"];
+const PARTS: [&str; 10] = [
+    "calls", "start", "memory", "catalog", "parser", "policy", "prompt", "scan", "gateway",
+    "console",
+];
 
 /// Measures one part in this process and prints the numbers.
 pub(crate) async fn measure(mut words: Words) -> Result<()> {
@@ -38,6 +40,10 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     let testenv: Option<PathBuf> = options.option("--testenv")?;
     let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
     let catalog_file: Option<PathBuf> = options.option("--catalog")?;
+    let mut corpora: Vec<PathBuf> = Vec::new();
+    while let Some(file) = options.option("--corpus")? {
+        corpora.push(file);
+    }
     let wish = Wish::from_words(&mut options);
     let part = options.next().unwrap_or_else(|| "all".to_owned());
     options.end()?;
@@ -50,6 +56,11 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
         let (passes, milliseconds) = if quick { (turns.min(2), 60) } else { (turns.min(10), 200) };
         let sections = gateway::sections(wish, passes, milliseconds, testenv).await?;
         show(&sections, as_json, passes);
+        return Ok(());
+    }
+    if part == "console" {
+        let calls = if quick { 50_000 } else { 1_000_000 };
+        show(&[console::section(calls, turns.min(5)).await?], as_json, turns.min(5));
         return Ok(());
     }
     let milliseconds = if quick { 30 } else { 60 };
@@ -85,7 +96,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     }
     if wanted("scan") {
         eprintln!("scan");
-        sections.push(scan::section(catalog_file.as_deref())?);
+        sections.push(scan::section(catalog_file.as_deref(), &corpora)?);
     }
     if wanted("prompt") {
         eprintln!("prompt");

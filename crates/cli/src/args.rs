@@ -6,11 +6,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
+use crate::args_export::{Connect, Export};
+use crate::args_generate::Generate;
 use crate::args_hooks::Hooks;
+use crate::args_import::Import;
 use crate::args_login::{Login, Logout};
 use crate::args_offers::{Complete, Output, WatchResource};
 use crate::args_pins::Pins;
 use crate::args_policy::PolicyArguments;
+use crate::args_registry::{AddArguments, BundleArguments, RegistryArguments};
 use crate::args_review::{Review, WaitForReview};
 use crate::args_secrets::Secrets;
 use crate::args_serve::Serve;
@@ -64,6 +68,13 @@ pub(crate) enum Command {
     /// List, add, remove and look after servers
     #[command(visible_alias = "server")]
     Servers(Servers),
+    /// Add a server from a registry, a bundle or the list of known ones
+    #[command(disable_version_flag = true)]
+    Add(AddArguments),
+    /// Find servers in a registry
+    Registry(RegistryArguments),
+    /// Look into a bundle, `.mcpb` or `.dxt`
+    Bundle(BundleArguments),
     /// Log in to a server, with a browser
     Login(Login),
     /// End a login, here and at the authorization server
@@ -71,6 +82,12 @@ pub(crate) enum Command {
     /// Keep, list and forget secrets that entries refer to as `${keyring:NAME}`
     #[command(visible_alias = "secret")]
     Secrets(Secrets),
+    /// Take over servers that other products have: what is installed, a file, or a link
+    Import(Import),
+    /// Write the servers, or the way to Switchboard, into the file of another product
+    Export(Export),
+    /// Lead another product to Switchboard, and so to all servers
+    Connect(Connect),
     /// List, show and search tools
     #[command(visible_alias = "tool")]
     Tools(Tools),
@@ -83,7 +100,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "prompt")]
     Prompts(Prompts),
     /// Be one MCP server for any client, with all servers behind it
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Make, list and take back tokens for clients of `serve`
     #[command(visible_alias = "token")]
     Tokens(Tokens),
@@ -123,6 +140,8 @@ pub(crate) enum Command {
     /// List, wait for and give up calls that servers go on with by themselves
     #[command(visible_alias = "task")]
     Tasks(Tasks),
+    /// Write typed functions for the tools of a server
+    Generate(Generate),
     /// Say what is wrong and how to put it right
     Doctor(Doctor),
     /// Print completions for a shell
@@ -150,6 +169,9 @@ pub(crate) struct ListTools {
     /// What models and clients do not see, and everything else in which the scanner found something
     #[arg(long)]
     pub(crate) held: bool,
+    /// Also what a rule forbids to everybody, with the rule
+    #[arg(long, conflicts_with = "held")]
+    pub(crate) all: bool,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -334,6 +356,8 @@ pub(crate) enum CallsCommand {
     },
     /// Check that the record is as it was written, and name the first call that is not
     Verify,
+    /// List what became of definitions: found suspicious, approved, taken back
+    Audit,
 }
 
 #[derive(Debug, Args)]

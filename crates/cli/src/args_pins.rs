@@ -16,11 +16,20 @@ pub(crate) enum PinsCommand {
     List(Which),
     /// Show what is different about definitions that are held
     Diff(Which),
+    /// Show what was found in definitions, with all that they say
+    Show {
+        /// A server with all that it offers, or one definition
+        #[arg(value_name = "SERVER[/NAME]")]
+        which: String,
+    },
     /// Stand by held definitions from now on, exactly as they are shown
     Approve {
         /// A server with all that is held of it, or one definition
         #[arg(value_name = "SERVER[/NAME]")]
         which: String,
+        /// Also by those in which the scanner found an attack
+        #[arg(long)]
+        despite_findings: bool,
     },
     /// Take approvals back: the definitions are held again
     Revoke {

@@ -1,8 +1,10 @@
 //! The arguments of `serve`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use switchboard_editor::Place;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -39,10 +41,28 @@ pub(crate) struct Serve {
     /// The address of a proxy with TLS through which the console is reached; without it, the console is for this machine only
     #[arg(long, value_name = "URL", conflicts_with_all = ["no_console", "stdio"])]
     pub(crate) console_url: Option<String>,
+    /// Also answer as a registry, with the servers that are allowed here, below `/v0.1`
+    #[arg(long, conflicts_with = "stdio")]
+    pub(crate) registry: bool,
+    #[command(flatten)]
+    pub(crate) editor: EditorArguments,
     #[command(flatten)]
     pub(crate) oauth: OauthArguments,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditorArguments {
+    /// Serve editors and agents over gRPC: on a Unix socket, by default one in the folder for state, or on a port of this machine with a token. The MCP endpoint is then there only with `--listen`
+    #[arg(long, value_name = "unix:PATH | ADDRESS:PORT", num_args = 0..=1, default_missing_value = "unix:", conflicts_with = "stdio")]
+    pub(crate) grpc: Option<Place>,
+    /// A JSON file with servers and the sites that they are for, for editors to suggest
+    #[arg(long, value_name = "FILE", requires = "grpc")]
+    pub(crate) known_servers: Option<PathBuf>,
+    /// Keep the definitions of tools, resources and prompts as files below this folder; with `--grpc`, in the folder for state by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,27 +1,31 @@
 //! What every command needs: the files, the host, the printer; puts everything together.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use switchboard_console::Talks;
 use switchboard_host::config::{self, Approvals, Config, Environment, Lock, Places};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::Pattern;
 use switchboard_host::record::WaitingFile;
 use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
-use switchboard_host::{Host, Options, Recording, ServerId};
+use switchboard_host::{FirstUseAsks, Host, Options, Recording, ServerId};
 use switchboard_models::ModelSampler;
 
 use crate::args::Shared;
 use crate::args_review::Patience;
 use crate::chat::review::Desk;
+use crate::commands::lock_packages;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::interrupt::Interrupts;
 use crate::ui::ask::Terminal;
 use crate::ui::asker::{NobodyAsked, TerminalAsker};
+use crate::ui::at_console::AtConsole;
 use crate::ui::elsewhere::Elsewhere;
 use crate::ui::printer::Printer;
 use crate::ui::starting::Starting;
@@ -36,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) interrupts: Interrupts,
+    /// Why servers must not be started, by name, where they are locked.
+    refused: OnceLock<BTreeMap<String, String>>,
 }
 
 /// Which servers to start, and who is asked about calls.
@@ -53,24 +59,59 @@ pub(crate) struct People {
     asker: Arc<dyn Asker>,
     /// How long a question waits, if not as long as the settings say.
     limit: Option<Duration>,
+    /// Whether they are asked about servers that nobody has approved yet.
+    first_use: FirstUseAsks,
 }
 
 impl People {
     /// Whoever sits at the desk.
     pub(crate) fn at(desk: &Desk) -> Self {
-        Self { reviewer: Arc::new(desk.clone()), asker: Arc::new(desk.clone()), limit: None }
+        Self {
+            reviewer: Arc::new(desk.clone()),
+            asker: Arc::new(desk.clone()),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+        }
     }
 
     /// Nobody.
     pub(crate) fn nobody(printer: &Printer) -> Self {
         let asker = NobodyAsked { printer: printer.clone() };
-        Self { reviewer: Arc::new(NobodyThere), asker: Arc::new(asker), limit: None }
+        Self {
+            reviewer: Arc::new(NobodyThere),
+            asker: Arc::new(asker),
+            limit: None,
+            first_use: FirstUseAsks::Nobody,
+        }
+    }
+
+    /// Whoever looks at the web console.
+    pub(crate) fn at_console(printer: &Printer, talks: &Talks) -> Self {
+        let nobody = NobodyAsked { printer: printer.clone() };
+        let there = AtConsole { talks: talks.clone(), nobody };
+        Self {
+            reviewer: Arc::new(there.clone()),
+            asker: Arc::new(there),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+        }
     }
 
     /// Whoever sits at another face.
     pub(crate) fn elsewhere(printer: &Printer) -> Self {
         let elsewhere = Elsewhere { printer: printer.clone() };
-        Self { reviewer: Arc::new(elsewhere.clone()), asker: Arc::new(elsewhere), limit: None }
+        Self {
+            reviewer: Arc::new(elsewhere.clone()),
+            asker: Arc::new(elsewhere),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+        }
+    }
+
+    /// The same, and whoever sits at another face is asked about servers that nobody has approved.
+    pub(crate) const fn with_new_servers(mut self) -> Self {
+        self.first_use = FirstUseAsks::InQueue;
+        self
     }
 
     /// The same, with as much time as the command line says.
@@ -92,6 +133,7 @@ impl Context {
             environment,
             places,
             interrupts: Interrupts::watch(),
+            refused: OnceLock::new(),
         })
     }
 
@@ -108,6 +150,17 @@ impl Context {
         for problem in config::fetch_team_files(&team, &self.places.state).await {
             self.printer.warn(&problem.to_string(), problem.hint.as_deref());
         }
+    }
+
+    /// With `--locked`, finds out which servers would fetch something else than was locked.
+    pub(crate) async fn check_packages(&self) {
+        if !self.shared.locked {
+            return;
+        }
+        // A lock that is not there is missed by whoever needs it.
+        let Ok(lock) = Lock::load(&self.lock_folder()) else { return };
+        let refused = lock_packages::refused(self, &self.silent_config(), &lock).await;
+        self.refused.get_or_init(|| refused);
     }
 
     /// The configuration, with its problems told.
@@ -153,6 +206,7 @@ impl Context {
                 reviewer: Arc::new(Terminal { stop: self.interrupts.token().clone() }),
                 asker: Arc::new(TerminalAsker { printer: self.printer.clone() }),
                 limit: None,
+                first_use: FirstUseAsks::Nobody,
             }
         } else {
             self.nobody(patience)
@@ -223,7 +277,10 @@ impl Context {
             .with_waiting(waiting.clone())
             .with_sampler(Arc::new(sampler));
         let lock = match self.shared.locked {
-            true => Some(Lock::load(&self.lock_folder())?),
+            true => {
+                let refused = self.refused.get().cloned().unwrap_or_default();
+                Some(Lock::load(&self.lock_folder())?.refusing(refused))
+            }
             false => None,
         };
         let options = Options {
@@ -237,6 +294,7 @@ impl Context {
             start_limit,
             allow: wanted.allow,
             roots,
+            first_use: wanted.people.first_use,
             ..Options::new(places, environment)
         };
         let host = Host::start(options)?;

@@ -8,6 +8,9 @@ use switchboard_host::format::escape;
 use switchboard_host::login::LoginError;
 use switchboard_host::record::SessionError;
 use switchboard_host::review::WaitingError;
+use switchboard_registry::RegistryError;
+use switchboard_registry::bundle::BundleError;
+use switchboard_registry::plan::PlanError;
 
 use crate::exit_code;
 use crate::ui::printer::talk;
@@ -130,9 +133,61 @@ impl From<LoginError> for CliError {
     }
 }
 
+impl From<RegistryError> for CliError {
+    fn from(error: RegistryError) -> Self {
+        let code = match &error {
+            RegistryError::BadAddress { .. }
+            | RegistryError::Unknown { .. }
+            | RegistryError::BadName(_) => exit_code::USAGE,
+            RegistryError::Unreachable { .. }
+            | RegistryError::Refused { .. }
+            | RegistryError::LeadsElsewhere { .. }
+            | RegistryError::TooLong { .. }
+            | RegistryError::Unreadable { .. } => exit_code::NOT_RUN,
+        };
+        Self { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
+    }
+}
+
+impl From<PlanError> for CliError {
+    fn from(error: PlanError) -> Self {
+        let code = match &error {
+            PlanError::Missing(_) | PlanError::DoesNotFit { .. } | PlanError::NotAsked(_) => {
+                exit_code::USAGE
+            }
+            PlanError::NotPinned { .. }
+            | PlanError::NoRunner(_)
+            | PlanError::BadPackage(_)
+            | PlanError::Listens(_)
+            | PlanError::RunnerArgument(_)
+            | PlanError::Hostile { .. }
+            | PlanError::NoDigest(_) => exit_code::NOT_ALLOWED,
+        };
+        Self { message: error.to_string(), hint: error.hint(), code }
+    }
+}
+
+impl From<BundleError> for CliError {
+    fn from(error: BundleError) -> Self {
+        let code = match error {
+            BundleError::Plan(error) => return error.into(),
+            BundleError::NotRead(_) => exit_code::USAGE,
+            BundleError::NotInstalled(_) => exit_code::TROUBLE,
+            BundleError::NoArchive(_)
+            | BundleError::TooLarge(_)
+            | BundleError::BadEntry { .. }
+            | BundleError::NoManifest(_)
+            | BundleError::OtherPlatform { .. }
+            | BundleError::OtherDigest { .. } => exit_code::NOT_ALLOWED,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
 impl From<switchboard_agent::OpenError> for CliError {
     fn from(error: switchboard_agent::OpenError) -> Self {
         match error {
+            switchboard_agent::OpenError::Record(error) => error.into(),
             switchboard_agent::OpenError::Sessions(error) => error.into(),
             switchboard_agent::OpenError::Unreadable(error) => {
                 Self::new(exit_code::TROUBLE, error.to_string())

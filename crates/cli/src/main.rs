@@ -6,11 +6,15 @@ use clap::Parser as _;
 
 mod args;
 mod args_chat;
+mod args_export;
+mod args_generate;
 mod args_hooks;
+mod args_import;
 mod args_login;
 mod args_offers;
 mod args_pins;
 mod args_policy;
+mod args_registry;
 mod args_review;
 mod args_secrets;
 mod args_serve;
@@ -24,6 +28,7 @@ mod context;
 mod error;
 mod exit_code;
 mod interrupt;
+mod running_instance;
 mod ui;
 
 use args::Arguments;

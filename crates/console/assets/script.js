@@ -36,7 +36,15 @@ function valueOf(field) {
     const chosen = [...field.querySelectorAll("input:checked")].map((box) => JSON.parse(box.value));
     return chosen.length || required ? chosen : undefined;
   }
+  if (kind === "object") {
+    const inner = filledIn(field);
+    return Object.keys(inner).length || required ? inner : undefined;
+  }
   const text = field.value;
+  if (kind === "lines") {
+    const all = text.split("\n").filter((line) => line !== "");
+    return all.length || required ? all : undefined;
+  }
   if (text === "") return kind === "string" && required ? "" : undefined;
   if (kind === "string") return text;
   if (kind === "number") return Number(text);
@@ -51,17 +59,30 @@ function valueOf(field) {
 function filledIn(place) {
   const content = {};
   for (const field of place.querySelectorAll("[data-field]")) {
+    // What belongs to an object within is gathered by that object.
+    if (field.parentElement.closest("[data-kind=object]") !== place.closest("[data-kind=object]")) continue;
     const value = valueOf(field);
     if (value !== undefined) content[field.dataset.field] = value;
   }
   return content;
 }
 
-function bodyOf(form) {
-  const members = form.querySelectorAll("[data-member]");
-  if (members.length) {
-    return Object.fromEntries([...members].map((member) => [member.dataset.member, member.value]));
+// A form whose fields are members of what is sent, not arguments of a call.
+function membersOf(form) {
+  const body = {};
+  for (const member of form.querySelectorAll("[data-member]")) {
+    const kind = member.dataset.kind;
+    if (kind === "yes") body[member.dataset.member] = member.checked;
+    else if (kind === "json") body[member.dataset.member] = JSON.parse(member.value);
+    else body[member.dataset.member] = member.value;
   }
+  const agreed = [...form.querySelectorAll("[data-agreed]:checked")].map((box) => box.dataset.agreed);
+  if (agreed.length) body.agreed = agreed;
+  return body;
+}
+
+function bodyOf(form) {
+  if (form.querySelector("[data-member]")) return membersOf(form);
   const raw = form.querySelector("[data-raw]")?.value.trim();
   if (!raw) return { arguments: filledIn(form) };
   try {
@@ -71,11 +92,15 @@ function bodyOf(form) {
   }
 }
 
+// How much of this page is under way: what waits meanwhile is shown in place.
+let underWay = 0;
+
 async function call(form) {
   const into = document.getElementById(form.dataset.into);
   const button = form.querySelector("button[type=submit]");
   button.disabled = true;
   into.setAttribute("aria-busy", "true");
+  underWay += 1;
   try {
     const answer = await post(form.dataset.call, bodyOf(form), "text/html");
     into.replaceChildren(...parsed(await answer.text()).body.childNodes);
@@ -85,7 +110,39 @@ async function call(form) {
   } finally {
     button.disabled = false;
     into.removeAttribute("aria-busy");
+    underWay -= 1;
+    showReviewsInline();
   }
+}
+
+// A form that changes something; afterwards the page that shows it.
+async function act(form) {
+  const button = form.querySelector("button[type=submit]");
+  button.disabled = true;
+  try {
+    await post(form.dataset.act, membersOf(form));
+    if (form.dataset.then) { location.assign(form.dataset.then); return; }
+    toast("Done");
+    refresh();
+  } catch (error) {
+    toast(error.message, "bad");
+    askAgain(form, error.message);
+  }
+  button.disabled = false;
+}
+
+// Where something is dangerous, the form grows the box by which a person agrees to it.
+function askAgain(form, message) {
+  const word = /is dangerous: .*\(([^()]+)\); /.exec(message)?.[1];
+  const place = form.querySelector(".asks");
+  if (!word || !place || place.querySelector(`[data-agreed="${CSS.escape(word)}"]`)) return;
+  const label = document.createElement("label");
+  label.className = "check note bad";
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  box.dataset.agreed = word;
+  label.append(box, ` ${message.slice(0, message.lastIndexOf("; "))}. I want it all the same.`);
+  place.append(label);
 }
 
 // ---- Reviews -----------------------------------------------------------------------------------
@@ -96,6 +153,8 @@ async function answer(review, word) {
   buttons.forEach((button) => { button.disabled = true; });
   try {
     const body = { digest: review.dataset.digest, answer: word };
+    const other = review.querySelector("details[open] [data-arguments]");
+    if (word === "run" && other) body.arguments = other.value;
     if (word === "reject") body.words = review.querySelector("[data-words]")?.value;
     const form = review.querySelector(".form");
     if (word === "accept" && form) body.content = filledIn(form);
@@ -140,10 +199,10 @@ document.addEventListener("click", async (event) => {
     return;
   }
   const button = event.target.closest("[data-post]");
-  if (!button) return;
+  if (!button || !isSure(button)) return;
   button.disabled = true;
   try {
-    await post(button.dataset.post);
+    await post(button.dataset.post, JSON.parse(button.dataset.body ?? "{}"));
     if (button.dataset.then) { location.assign(button.dataset.then); return; }
     toast(button.dataset.done ?? "Done");
     refresh();
@@ -153,124 +212,61 @@ document.addEventListener("click", async (event) => {
   button.disabled = false;
 });
 
+// What is filled in, as a line for a terminal or as a message of the protocol.
+function copied({ copy, server, tool }, form) {
+  const args = bodyOf(form).arguments;
+  if (copy === "request") {
+    return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }, null, 2);
+  }
+  const quoted = (word) => (/^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  return `switchboard call ${quoted(server)} ${quoted(tool)} --json-args ${quoted(JSON.stringify(args))}`;
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(copied(button.dataset, button.closest("form")));
+    toast("Copied");
+  } catch (error) {
+    toast(error.message, "bad");
+  }
+});
+
+// What cannot be taken back wants a second click, soon after the first.
+function isSure(button) {
+  const { sure } = button.dataset;
+  if (!sure || "asked" in button.dataset) return true;
+  const label = button.textContent;
+  button.dataset.asked = "";
+  button.textContent = sure;
+  setTimeout(() => {
+    delete button.dataset.asked;
+    button.textContent = label;
+  }, 5000);
+  return false;
+}
+
 document.addEventListener("submit", (event) => {
-  const form = event.target.closest("[data-call]");
+  const form = event.target.closest("[data-call], [data-act]");
   if (!form) return;
   event.preventDefault();
-  call(form);
+  if (form.dataset.call) call(form);
+  else act(form);
 });
+
+// What is in a file goes into the field beside it, in letters that JSON can hold.
+async function takeFile(input) {
+  const [file] = input.files;
+  if (!file) return;
+  if (file.size > 4 * 2 ** 20) { toast("the file is larger than 4 MB", "bad"); return; }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  document.getElementById(input.dataset.file).value = btoa(text);
+}
 
 document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-file]")) { takeFile(event.target); return; }
   if (event.target.matches("form[data-auto] select")) event.target.form.requestSubmit();
 });
-
-// ---- Live --------------------------------------------------------------------------------------
-
-const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
-
-// Puts in what is different, and leaves alone what somebody is working with.
-function replace(fresh) {
-  for (const old of document.querySelectorAll("[data-live]")) {
-    const now = fresh.querySelector(`[data-live="${CSS.escape(old.dataset.live)}"]`);
-    if (!now || old.innerHTML === now.innerHTML) continue;
-    if ("keep" in old.dataset) keepReviews(old, now);
-    else if (!isInUse(old)) old.replaceChildren(...now.childNodes);
-  }
-}
-
-function isInUse(place) {
-  const active = document.activeElement;
-  const selected = String(getSelection() ?? "");
-  return (active?.matches("input, textarea, select") && place.contains(active))
-    || (selected !== "" && place.contains(getSelection().anchorNode));
-}
-
-// Each review stays as it is, with what was typed into it, as long as it waits.
-function keepReviews(old, now) {
-  const known = new Map([...old.querySelectorAll("[data-review]")].map((one) => [one.dataset.review, one]));
-  const children = [...now.childNodes].map((node) => known.get(node.dataset?.review) ?? node);
-  const active = document.activeElement;
-  old.replaceChildren(...children);
-  if (active !== document.body && old.contains(active)) active.focus();
-}
-
-let refreshing = false;
-let again = false;
-
-// At most once a second, however much happens.
-async function refresh() {
-  if (refreshing) { again = true; return; }
-  refreshing = true;
-  try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (answer.status === 401) { location.reload(); return; }
-    if (answer.ok) replace(parsed(await answer.text()));
-  } catch { /* The stream says when we are reached again. */ }
-  setTimeout(() => {
-    refreshing = false;
-    if (again) { again = false; refresh(); }
-  }, 1000);
-}
-
-function live(state, word) {
-  const sign = document.querySelector(".live");
-  if (!sign) return;
-  sign.dataset.liveState = state;
-  sign.querySelector(".live-word").textContent = word;
-}
-
-let lastId = null;
-
-function heard(block) {
-  let kind = "message";
-  for (const line of block.split("\n")) {
-    if (line.startsWith("id:")) lastId = line.slice(3).trim();
-    if (line.startsWith("event:")) kind = line.slice(6).trim();
-  }
-  if (block.startsWith(":")) return;
-  if (kind !== "hello") refresh();
-}
-
-// Not an EventSource: that cannot carry the token, and a cookie alone opens no stream.
-async function listen() {
-  let pause = 1000;
-  for (;;) {
-    try {
-      const headers = { accept: "text/event-stream", "x-switchboard-token": token };
-      if (lastId) headers["last-event-id"] = lastId;
-      const answer = await fetch("/api/v1/events", { headers });
-      if (answer.status === 401) { location.reload(); return; }
-      if (!answer.ok) throw new Error(String(answer.status));
-      live("on", "live");
-      pause = 1000;
-      if (lastId) refresh();
-      let rest = "";
-      for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
-        const blocks = (rest + piece).split("\n\n");
-        rest = blocks.pop();
-        blocks.forEach(heard);
-      }
-    } catch { /* Tried again below. */ }
-    live("off", "not connected");
-    await new Promise((done) => { setTimeout(done, pause); });
-    pause = Math.min(pause * 2, 15000);
-  }
-}
-
-function ago(time) {
-  const seconds = Math.floor((Date.now() - Date.parse(time)) / 1000);
-  if (seconds < 5) return "just now";
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
-  return `${Math.floor(seconds / 86400)} d ago`;
-}
-
-setInterval(() => {
-  for (const time of document.querySelectorAll("time[datetime]")) {
-    const text = ago(time.dateTime);
-    if (time.textContent !== text) time.textContent = text;
-  }
-}, 5000);
-
-if (token) listen();

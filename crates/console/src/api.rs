@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 
 use crate::console::Shared;
-use crate::reply::{Problem, json};
+use crate::reply::{Problem, json, lines};
 use crate::shown::{self, CallQuery, ToolQuery};
 
 type Answer = Result<Response, Problem>;
@@ -30,11 +30,11 @@ pub(crate) fn tools(
     ready(json(&shown::tools(&console, &query)))
 }
 
-pub(crate) fn tool(
+pub(crate) async fn tool(
     State(console): State<Shared>,
     Path((server, tool)): Path<(String, String)>,
-) -> Ready<Answer> {
-    ready(shown::tool(&console, &server, &tool).map(|tool| json(&tool)))
+) -> Answer {
+    Ok(json(&shown::tool(&console, &server, &tool).await?))
 }
 
 pub(crate) fn resources(State(console): State<Shared>) -> Ready<Response> {
@@ -43,6 +43,14 @@ pub(crate) fn resources(State(console): State<Shared>) -> Ready<Response> {
 
 pub(crate) async fn calls(State(console): State<Shared>, Query(query): Query<CallQuery>) -> Answer {
     Ok(json(&shown::calls(&console, &query).await?))
+}
+
+/// Streamed: however many there are, only some are in memory.
+pub(crate) fn export(
+    State(console): State<Shared>,
+    Query(query): Query<CallQuery>,
+) -> Ready<Answer> {
+    ready(shown::export(console, &query).map(lines))
 }
 
 pub(crate) async fn call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
@@ -59,4 +67,16 @@ pub(crate) async fn sessions(State(console): State<Shared>) -> Answer {
 
 pub(crate) async fn session(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
     Ok(json(&shown::session(&console, &id).await?))
+}
+
+pub(crate) async fn entry(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
+    Ok(json(&shown::entry(&console, &name).await?))
+}
+
+pub(crate) fn policy(State(console): State<Shared>) -> Ready<Response> {
+    ready(json(&shown::policy(&console)))
+}
+
+pub(crate) fn pins(State(console): State<Shared>) -> Ready<Response> {
+    ready(json(&shown::held(&console)))
 }

@@ -1,4 +1,4 @@
-//! The style sheet, the script and the icon: part of the program, fetched again only when they differ.
+//! The style sheet, the scripts and the icon: part of the program, fetched again only when they differ.
 
 use std::future::{Ready, ready};
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ struct Asset {
     text: &'static str,
 }
 
-const ASSETS: [Asset; 3] = [
+const ASSETS: [Asset; 6] = [
     Asset {
         name: "style.css",
         kind: "text/css; charset=utf-8",
@@ -25,6 +25,21 @@ const ASSETS: [Asset; 3] = [
         name: "script.js",
         kind: "text/javascript; charset=utf-8",
         text: include_str!("../assets/script.js"),
+    },
+    Asset {
+        name: "live.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/live.js"),
+    },
+    Asset {
+        name: "talk.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/talk.js"),
+    },
+    Asset {
+        name: "apps.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/apps.js"),
     },
     Asset { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../assets/icon.svg") },
 ];

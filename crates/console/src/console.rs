@@ -1,17 +1,21 @@
 //! The console itself: what it shows, under which address, and who is signed in.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use switchboard_host::Host;
+use switchboard_host::config::{Environment, Places};
 use tokio_util::sync::CancellationToken;
 
+use crate::actions::PendingLogins;
+use crate::apps::Frames;
 use crate::door::{Names, SignIns, acting, checked, guarded, signed_in};
 use crate::live::Feed;
-use crate::routes::{Proof, ROUTES};
+use crate::random;
+use crate::routes::{self, Proof};
+use crate::talks::{OpenModel, Talks};
 
 /// What pages and the API are answered with.
 pub(crate) type Shared = Arc<Console>;
@@ -29,8 +33,14 @@ pub enum Address {
 pub struct Options {
     /// Under which address it is reached.
     pub address: Address,
-    /// The folder in which the host keeps its state.
-    pub state: PathBuf,
+    /// Where the files are.
+    pub places: Places,
+    /// Our own environment, as a value.
+    pub environment: Environment,
+    /// Conversations that are held through the pages.
+    pub talks: Talks,
+    /// Opens models; without it, no conversation can be held here.
+    pub models: Option<Box<OpenModel>>,
     /// Ends streams that would go on for ever.
     pub stop: CancellationToken,
     /// Shows a sign-in link to whoever sees the terminal.
@@ -40,11 +50,18 @@ pub struct Options {
 /// The console.
 pub struct Console {
     pub(crate) host: Host,
-    pub(crate) state: PathBuf,
+    pub(crate) places: Places,
+    pub(crate) environment: Environment,
     pub(crate) stop: CancellationToken,
     pub(crate) names: Names,
     pub(crate) sign_ins: SignIns,
     pub(crate) feed: Feed,
+    pub(crate) logins: PendingLogins,
+    pub(crate) frames: Frames,
+    pub(crate) talks: Talks,
+    pub(crate) models: Option<Box<OpenModel>>,
+    /// What opens the API to other programs of the same user.
+    pub(crate) key: Option<String>,
     announce: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -55,10 +72,16 @@ impl Console {
         Arc::new(Self {
             feed: Feed::new(host.clone(), options.stop.clone()),
             host,
-            state: options.state,
+            places: options.places,
+            environment: options.environment,
             stop: options.stop,
             names: Names::new(&options.address),
             sign_ins: SignIns::default(),
+            logins: PendingLogins::default(),
+            frames: Frames::default(),
+            talks: options.talks,
+            models: options.models,
+            key: random::word(),
             announce: options.announce,
         })
     }
@@ -71,10 +94,16 @@ impl Console {
         Some(format!("{}/?key={key}", self.names.base()))
     }
 
+    /// What opens the API to a program of the same user that was told it, in place of a cookie.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
     /// The pages, the API and what both need, each behind what it asks for.
     pub fn router(self: &Arc<Self>) -> Router {
         let of = |wanted: Proof| {
-            let routes = ROUTES.iter().filter(|route| route.proof == wanted);
+            let routes = routes::all().filter(|route| route.proof == wanted);
             routes.fold(Router::new(), |router, route| router.route(route.path, (route.serve)()))
         };
         let signed = of(Proof::Session).layer(from_fn_with_state(Arc::clone(self), signed_in));
@@ -84,7 +113,7 @@ impl Console {
             .merge(signed)
             .merge(acting)
             .layer(from_fn_with_state(Arc::clone(self), checked))
-            .layer(from_fn(guarded))
+            .layer(from_fn_with_state(Arc::clone(self), guarded))
             .with_state(Arc::clone(self))
     }
 

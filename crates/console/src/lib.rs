@@ -7,9 +7,11 @@
 
 mod actions;
 mod api;
+mod apps;
 mod assets;
 mod console;
 mod door;
+mod entry;
 mod live;
 mod openapi;
 mod pages;
@@ -17,5 +19,7 @@ mod random;
 mod reply;
 mod routes;
 mod shown;
+mod talks;
 
 pub use console::{Address, Console, Options};
+pub use talks::{NoModel, OpenModel, Talks};

@@ -6,7 +6,7 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::reply;
-use crate::routes::{Proof, ROUTES, Route};
+use crate::routes::{self, Proof, Route};
 
 /// Where the API begins.
 const API: &str = "/api/v1";
@@ -17,7 +17,7 @@ pub(crate) fn document() -> Ready<Response> {
 
 fn described() -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    for route in ROUTES.iter().filter(|route| route.path.starts_with(API)) {
+    for route in routes::all().filter(|route| route.path.starts_with(API)) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
             methods.insert(route.method.to_owned(), operation(route));
@@ -37,6 +37,7 @@ fn described() -> Value {
             "securitySchemes": {
                 "session": {"type": "apiKey", "in": "cookie", "name": "switchboard-PORT"},
                 "token": {"type": "apiKey", "in": "header", "name": "x-switchboard-token"},
+                "program": {"type": "http", "scheme": "bearer"},
             },
             "schemas": {"Problem": problem()},
         },
@@ -52,16 +53,19 @@ fn operation(route: &Route) -> Value {
         json!({"name": name, "in": "query", "description": about, "schema": {"type": "string"}})
     });
     let parameters: Vec<Value> = in_path.chain(in_query).collect();
-    let kind =
-        if route.path.ends_with("/events") { "text/event-stream" } else { "application/json" };
+    let kind = match route.path.rsplit('/').next() {
+        Some("events") => "text/event-stream",
+        Some("export") => "application/jsonl",
+        _ => "application/json",
+    };
     let refused = json!({
         "description": "Why not",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     });
     let security = match route.proof {
         Proof::Nothing => json!([]),
-        Proof::Session => json!([{"session": []}]),
-        Proof::Token => json!([{"session": [], "token": []}]),
+        Proof::Session => json!([{"session": []}, {"program": []}]),
+        Proof::Token => json!([{"session": [], "token": []}, {"program": [], "token": []}]),
     };
     let mut operation = json!({
         "summary": route.about,
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn every_route_of_the_api_is_described() {
         let document = described();
-        for route in ROUTES.iter().filter(|route| route.path.starts_with(API)) {
+        for route in routes::all().filter(|route| route.path.starts_with(API)) {
             let operation = &document["paths"][route.path][route.method];
             let summary = operation["summary"].as_str().unwrap_or_default();
             assert!(summary.len() > 5, "{} {} has no words", route.method, route.path);
@@ -118,13 +122,12 @@ mod tests {
 
     #[test]
     fn only_what_tells_and_does_nothing_needs_no_session() {
-        let open: Vec<&str> = ROUTES
-            .iter()
+        let open: Vec<&str> = routes::all()
             .filter(|route| route.proof == Proof::Nothing)
             .map(|route| route.path)
             .collect();
-        assert_eq!(open, ["/assets/{file}", "/sign-in/link"]);
-        for route in ROUTES.iter().filter(|route| route.method == "post") {
+        assert_eq!(open, ["/callback", "/frame/{word}", "/assets/{file}", "/sign-in/link"]);
+        for route in routes::all().filter(|route| route.method == "post") {
             let exempt = route.path == "/sign-in/link";
             assert_eq!(route.proof == Proof::Token, !exempt, "{}", route.path);
         }

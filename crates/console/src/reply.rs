@@ -1,8 +1,12 @@
 //! Answers: a page, a JSON text, or what went wrong.
 
-use axum::http::header::CONTENT_TYPE;
+use std::convert::Infallible;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
 use serde::Serialize;
 use serde_json::json;
@@ -63,9 +67,22 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
     json_with(StatusCode::OK, value)
 }
 
+/// A text that is JSON already.
+pub(crate) fn json_text(text: String) -> Response {
+    typed(StatusCode::OK, "application/json", text)
+}
+
 fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     typed(status, "application/json", text)
+}
+
+/// Lines of JSON as they come, to be kept in a file.
+pub(crate) fn lines(lines: impl Stream<Item = String> + Send + 'static) -> Response {
+    let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
+    let kept = HeaderValue::from_static("attachment; filename=\"calls.jsonl\"");
+    let kind = HeaderValue::from_static("application/jsonl");
+    ([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, kept)], body).into_response()
 }
 
 /// A page.

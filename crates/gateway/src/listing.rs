@@ -52,6 +52,8 @@ pub(crate) struct Listing {
 struct Named {
     entries: Vec<Entry>,
     places: HashMap<Box<str>, usize>,
+    /// What rules forbid to everybody: not shown, but whoever knows the name is told of the rule.
+    forbidden: HashMap<Box<str>, Entry>,
     texts: OnceLock<Arc<[String]>>,
 }
 
@@ -85,7 +87,14 @@ impl Named {
     }
 
     fn get(&self, name: &str) -> Option<&Entry> {
-        self.entries.get(*self.places.get(name)?)
+        match self.places.get(name) {
+            Some(place) => self.entries.get(*place),
+            None => self.forbidden.get(name),
+        }
+    }
+
+    fn forbid(&mut self, entry: Entry) {
+        self.forbidden.insert(entry.shown().into(), entry);
     }
 
     fn texts(&self, key: &str) -> &Arc<[String]> {
@@ -123,6 +132,10 @@ impl Listing {
                 if view.shows(id, tool.name()) {
                     let server = Arc::clone(server);
                     let entry = Entry { server, item: tool.item.clone(), name };
+                    if !listing.lease.lists(TargetKind::Tool, id, tool.name()) {
+                        listing.tools.forbid(entry);
+                        continue;
+                    }
                     match listing.tools.add(entry) {
                         Ok(()) => {
                             listing.by_place.insert(place, listing.tools.entries.len() - 1);
@@ -134,10 +147,15 @@ impl Listing {
             for item in server.offers.prompts.iter().filter(|item| view.shows(id, &item.key)) {
                 let name = naming.name(id, &item.key);
                 let entry = Entry { server: Arc::clone(server), item: item.clone(), name };
-                listing.collisions.extend(listing.prompts.add(entry).err());
+                if listing.lease.lists(TargetKind::Prompt, id, &item.key) {
+                    listing.collisions.extend(listing.prompts.add(entry).err());
+                } else {
+                    listing.prompts.forbid(entry);
+                }
             }
-            add_addresses(&mut listing.resources, server, &server.offers.resources, view);
-            add_addresses(&mut listing.templates, server, &server.offers.templates, view);
+            let addresses = Addresses { server, view, lease: &listing.lease };
+            addresses.add(&mut listing.resources, &server.offers.resources);
+            addresses.add(&mut listing.templates, &server.offers.templates);
         }
         listing
     }
@@ -194,7 +212,7 @@ impl Listing {
             let proposed = ProposedCall { target: target.clone(), arguments };
             self.lease.resolve(proposed).is_ok().then_some(target)
         };
-        for entry in &self.templates.entries {
+        for entry in self.templates.entries.iter().chain(self.templates.forbidden.values()) {
             let server = entry.server.id.as_str();
             let own = match &entry.name {
                 Some(_) => uri.strip_prefix(&prefix(server)),
@@ -254,14 +272,26 @@ fn in_order(catalog: &Catalog, mode: NameMode) -> Vec<(Naming<'_>, &Arc<Server>,
     servers
 }
 
-/// An address keeps its own text; where another server has it already, ours says whose it is.
-fn add_addresses(named: &mut Named, server: &Arc<Server>, items: &[Item], view: &View) {
-    for item in items.iter().filter(|item| view.shows(server.id.as_str(), &item.key)) {
-        let entry = |name| Entry { server: Arc::clone(server), item: item.clone(), name };
-        if named.add(entry(None)).is_err() {
-            let name = format!("{}{}", prefix(server.id.as_str()), item.key);
-            // Twice in one server's list: the first one is as good.
-            named.add(entry(Some(name.into()))).ok();
+/// Resources and templates of a server, for one caller.
+struct Addresses<'a> {
+    server: &'a Arc<Server>,
+    view: &'a View,
+    lease: &'a Lease,
+}
+
+impl Addresses<'_> {
+    /// An address keeps its own text; where another server has it already, ours says whose it is.
+    fn add(&self, named: &mut Named, items: &[Item]) {
+        let id = self.server.id.as_str();
+        for item in items.iter().filter(|item| self.view.shows(id, &item.key)) {
+            let entry = |name| Entry { server: Arc::clone(self.server), item: item.clone(), name };
+            if !self.lease.lists(TargetKind::Resource, id, &item.key) {
+                named.forbid(entry(None));
+            } else if named.add(entry(None)).is_err() {
+                let name = format!("{}{}", prefix(id), item.key);
+                // Twice in one server's list: the first one is as good.
+                named.add(entry(Some(name.into()))).ok();
+            }
         }
     }
 }

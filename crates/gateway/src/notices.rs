@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::Target;
-use switchboard_host::connect::{Fleet, Server, Subscription};
+use switchboard_host::connect::{Server, Subscription};
 use switchboard_host::events::What;
+use switchboard_host::{Lease, Target, TargetKind};
 use switchboard_wire::RpcError;
 use switchboard_wire::list::Item;
 use tokio::sync::broadcast;
@@ -62,13 +62,14 @@ impl Gateway {
     pub(crate) async fn watch(self) {
         let mut changes = self.host().fleet().changes();
         let mut events = self.host().events().watch_but_calls();
-        let mut before = changes.load();
+        let mut before = self.host().lease();
         loop {
             let told = tokio::select! {
                 () = self.stopping().cancelled() => return,
                 _ = changes.changed() => {
                     tokio::time::sleep(TOGETHER).await;
-                    let after = changes.load();
+                    changes.load();
+                    let after = self.host().lease();
                     let told = changed(&before, &after);
                     before = after;
                     told
@@ -245,35 +246,52 @@ fn notice_of(what: What) -> Option<Notice> {
 }
 
 /// Which lists are not what they were.
-fn changed(before: &Fleet, after: &Fleet) -> Vec<Notice> {
-    if before.edition == after.edition {
+fn changed(before: &Lease, after: &Lease) -> Vec<Notice> {
+    if before.fleet().edition == after.fleet().edition {
         return Vec::new();
     }
     let mut told = Vec::new();
-    if differ(before, after, |server| server.offers.tools.iter().map(|tool| &tool.item).collect()) {
+    if differ(before, after, TargetKind::Tool, |server| {
+        server.offers.tools.iter().map(|tool| &tool.item).collect()
+    }) {
         told.push(Notice::ToolsChanged);
     }
-    if differ(before, after, |server| {
+    if differ(before, after, TargetKind::Resource, |server| {
         server.offers.resources.iter().chain(&server.offers.templates).collect()
     }) {
         told.push(Notice::ResourcesChanged);
     }
-    if differ(before, after, |server| server.offers.prompts.iter().collect()) {
+    if differ(before, after, TargetKind::Prompt, |server| server.offers.prompts.iter().collect()) {
         told.push(Notice::PromptsChanged);
     }
     told
 }
 
-fn differ(before: &Fleet, after: &Fleet, items: fn(&Server) -> Vec<&Item>) -> bool {
+/// Whether the items of a kind that are shown are not the same.
+fn differ(
+    before: &Lease,
+    after: &Lease,
+    kind: TargetKind,
+    items: fn(&Server) -> Vec<&Item>,
+) -> bool {
+    let all_shown = before.lists_all() && after.lists_all();
     let same = |left: &Arc<Server>, right: &Arc<Server>| {
-        let texts = |server| items(server).into_iter().map(|item| item.raw.get());
-        let same_offers = Arc::ptr_eq(&left.offers, &right.offers);
-        left.id == right.id && (same_offers || texts(left).eq(texts(right)))
+        let same_offers = all_shown && Arc::ptr_eq(&left.offers, &right.offers);
+        let same_texts =
+            || texts(before, left, (kind, items)).eq(texts(after, right, (kind, items)));
+        left.id == right.id && (same_offers || same_texts())
     };
-    before.servers.len() != after.servers.len()
-        || !before
-            .servers
-            .values()
-            .zip(after.servers.values())
-            .all(|(left, right)| same(left, right))
+    let (left, right) = (&before.fleet().servers, &after.fleet().servers);
+    left.len() != right.len()
+        || !left.values().zip(right.values()).all(|(left, right)| same(left, right))
+}
+
+fn texts<'a>(
+    lease: &Lease,
+    server: &'a Server,
+    (kind, items): (TargetKind, fn(&Server) -> Vec<&Item>),
+) -> impl Iterator<Item = &'a str> {
+    let shown = items(server).into_iter();
+    let shown = shown.filter(move |item| lease.lists(kind, server.id.as_str(), &item.key));
+    shown.map(|item| item.raw.get())
 }

@@ -1,11 +1,16 @@
 //! What faces ask of servers beside calls: to tell of changes, and how a value may go on.
 
+use std::time::Duration;
+
 use crate::catalog::Lease;
 use crate::connect::{
     Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription, can_subscribe,
 };
 use crate::host::Host;
 use crate::proposed::{Target, TargetKind};
+
+/// So long is waited for what a server has sent already.
+const CATCH_UP: Duration = Duration::from_secs(1);
 
 impl Host {
     /// Has a server tell of changes of a resource, as events, until the result is dropped; also
@@ -26,6 +31,16 @@ impl Host {
             return Err(NoSubscription::NotOffered(server.to_owned()));
         }
         Ok(self.subscriptions().subscribe(id, uri))
+    }
+
+    /// Waits, for a moment at most, until everything that a server has sent is taken in: what it
+    /// said before an answer is then known when the answer is passed on.
+    pub async fn caught_up(&self, server: &str) {
+        let fleet = self.fleet().load();
+        let instances = fleet.servers.get(server).into_iter().flat_map(|server| &server.instances);
+        for instance in instances.filter(|instance| instance.peer.is_some()) {
+            tokio::time::timeout(CATCH_UP, instance.health.caught_up()).await.ok();
+        }
     }
 
     /// Asks a server of the lease how the value of an argument may go on.

@@ -28,6 +28,8 @@ pub enum Face {
     Gateway,
     /// The web pages.
     Console,
+    /// An editor or an agent, over gRPC.
+    Editor,
 }
 
 /// Who proposed a call.
@@ -48,6 +50,20 @@ impl Caller {
         let name = "person".to_owned();
         Self { face: Face::Cli, origin: Origin::Person, name, reference: None }
     }
+
+    /// A program that uses this library, for calls that nobody asked for one by one: the rules
+    /// decide, and the reviewer where they leave it to a person.
+    #[must_use]
+    pub fn program(name: impl Into<String>) -> Self {
+        let (face, origin) = (Face::Library, Origin::Client);
+        Self { face, origin, name: name.into(), reference: None }
+    }
+
+    /// A language model whose calls such a program carries out.
+    #[must_use]
+    pub fn model(name: impl Into<String>) -> Self {
+        Self { origin: Origin::Model, ..Self::program(name) }
+    }
 }
 
 impl fmt::Display for Face {
@@ -58,6 +74,7 @@ impl fmt::Display for Face {
             Self::Chat => "chat",
             Self::Gateway => "gateway",
             Self::Console => "console",
+            Self::Editor => "editor",
         })
     }
 }

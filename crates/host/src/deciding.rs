@@ -5,8 +5,7 @@ use std::sync::Arc;
 use switchboard_wire::Json;
 
 use crate::call::{Passage, with_hint};
-use crate::caller::Caller;
-use crate::catalog::scan::Severity;
+use crate::caller::{Caller, Face};
 use crate::catalog::{Flagged, ResolvedCall};
 use crate::config::{Config, Effect};
 use crate::events::What;
@@ -17,13 +16,54 @@ use crate::policy::{
     Rules, SessionFacts, SessionKey,
 };
 use crate::proposed::{ProposedCall, Target, TargetKind};
-use crate::record::VerdictWord;
+use crate::record::{LedgerError, VerdictWord};
 use crate::review::{CallSeen, Unanswered, put_question};
 
 /// So often a person may put arguments in place before the call is given up.
 const MOST_EDITS: usize = 10;
 
 impl Host {
+    /// Takes in that a conversation holds results of these servers, wherever they came from: one
+    /// that was copied from another has what that one read.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub async fn goes_on(
+        &self,
+        conversation: &str,
+        servers: impl IntoIterator<Item = &str> + Send,
+    ) -> Result<(), LedgerError> {
+        let key = SessionKey::of_conversation(conversation);
+        let servers: Vec<String> = servers.into_iter().map(str::to_owned).collect();
+        if !servers.is_empty() {
+            self.session_facts(&key).await?;
+            self.take_in(&key, &servers);
+        }
+        Ok(())
+    }
+
+    /// What a caller did so far; for a conversation that another process began, by the record.
+    async fn session_facts(&self, key: &SessionKey) -> Result<Arc<SessionFacts>, LedgerError> {
+        let sessions = &self.guard().rules.sessions;
+        if let Some(facts) = sessions.of(key) {
+            return Ok(facts);
+        }
+        let Some(conversation) = key.conversation() else { return Ok(Arc::default()) };
+        let servers = self.ledger().servers_of(conversation).await?;
+        self.take_in(key, &servers);
+        Ok(sessions.of(key).unwrap_or_default())
+    }
+
+    fn take_in(&self, key: &SessionKey, servers: &[String]) {
+        let config = self.config().load();
+        let is_trusted = |id: &str| config.servers.get(id).is_some_and(policy::is_trusted);
+        self.guard().rules.sessions.change(key, |facts| {
+            for server in servers {
+                if is_trusted(server) { facts.read(server) } else { facts.read_untrusted(server) }
+            }
+        });
+    }
+
     /// The rule that forbids a target to everybody, if there is one: for what is asked of servers
     /// beside calls.
     pub(crate) fn forbidden(&self, target: &Target) -> Option<String> {
@@ -47,7 +87,7 @@ impl Passage<'_> {
         sessions.change(&SessionKey::of(self.caller), |facts| facts.calls += 1);
         let asking = Asking { caller: self.caller, session: &session };
         let found = self.lease.flagged(resolved.target());
-        let found = found.filter(|one| one.severity >= Severity::Ask).map(Flagged::reason);
+        let found = found.filter(|one| one.is_doubted()).map(Flagged::reason);
         let rules = self.rules(&config, &in_force, resolved.target());
         let rules = Rules { flagged: found.as_deref(), ..rules };
         let question = match policy::decide(resolved, asking, rules) {
@@ -159,27 +199,19 @@ impl Passage<'_> {
 
     fn rules<'r>(&'r self, config: &Config, policy: &'r Policy, target: &Target) -> Rules<'r> {
         let always = self.host.is_always_allowed(target);
-        let own = Rules::of(&config.settings, self.host.allowed());
+        // What this run allows its clients is not allowed to conversations of the web pages; and MCP
+        // clients ask a person themselves before they call, where an editor has us ask.
+        let allowed: &[policy::Pattern] = match self.caller.face {
+            Face::Console | Face::Editor => &[],
+            Face::Library | Face::Cli | Face::Chat | Face::Gateway => self.host.allowed(),
+        };
+        let own = Rules::of(&config.settings, allowed);
         Rules { always, policy: Some(policy), ..own }
     }
 
-    /// What the caller did so far; for a conversation that another process began, by the record.
     async fn session(&self) -> Result<Arc<SessionFacts>, Outcome> {
-        let (key, sessions) = (SessionKey::of(self.caller), &self.host.guard().rules.sessions);
-        if let Some(facts) = sessions.of(&key) {
-            return Ok(facts);
-        }
-        let Some(conversation) = key.conversation() else { return Ok(Arc::default()) };
-        let servers = self.host.ledger().servers_of(conversation).await;
-        let servers = servers.map_err(|error| error.outcome())?;
-        let config = self.host.config().load();
-        let is_trusted = |id: &str| config.servers.get(id).is_some_and(policy::is_trusted);
-        sessions.change(&key, |facts| {
-            for server in &servers {
-                if is_trusted(server) { facts.read(server) } else { facts.read_untrusted(server) }
-            }
-        });
-        Ok(sessions.of(&key).unwrap_or_default())
+        let facts = self.host.session_facts(&SessionKey::of(self.caller)).await;
+        facts.map_err(|error| error.outcome())
     }
 
     /// Takes in that something came back from a server.

@@ -1,17 +1,24 @@
 //! What decides about calls and definitions beside the configuration: one of each per host.
 
+use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::{Flagged, Screen, Visible};
+use crate::catalog::scan::Severity;
+use crate::catalog::{Catalog, Checks, Flagged, Lease, Screen, Unlisted, Visible};
 use crate::config::{Config, Environment, Places};
-use crate::connect::Fleet;
-use crate::events::Events;
+use crate::connect::{Fleet, Offers};
+use crate::events::{Events, What};
+use crate::first_use::FirstUses;
 use crate::hooks::{Around, Hooks};
 use crate::host::Host;
+use crate::options::{FirstUseAsks, Recording};
 use crate::pinning::Pinning;
 use crate::policy::InForce;
+use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
+use crate::record::{Audit, AuditNote, audit};
+use crate::review::Waiting;
 use crate::session_answers::SessionAnswers;
 use crate::tasks::Tasks;
 
@@ -26,18 +33,55 @@ pub(crate) struct Guard {
     screen: Arc<Screen>,
     /// What people allowed for a session.
     pub(crate) session_answers: SessionAnswers,
+    shown: Mutex<Option<Shown>>,
+    checks: Arc<Checks>,
+}
+
+/// What is shown of one edition.
+#[derive(Debug)]
+struct Shown {
+    edition: u64,
+    catalog: Arc<Catalog>,
+    unlisted: Arc<Unlisted>,
+}
+
+/// Who is told of what is held.
+pub(crate) struct Watching<'a> {
+    pub(crate) waiting: &'a Waiting,
+    pub(crate) record: Recording,
+    pub(crate) first_use: FirstUseAsks,
 }
 
 impl Guard {
-    pub(crate) fn start(places: &Places, around: Around<'_>, pinning: Pinning) -> Self {
-        Self {
+    pub(crate) fn start(
+        places: &Places,
+        around: Around<'_>,
+        pinning: Pinning,
+        watching: &Watching<'_>,
+    ) -> Self {
+        let (config, events, tasks) = (around.config, around.events, around.tasks);
+        let guard = Self {
             environment: around.environment.clone(),
             rules: InForce::default(),
             hooks: Hooks::start(places, around),
             pinning,
             screen: Arc::default(),
             session_answers: SessionAnswers::default(),
+            shown: Mutex::default(),
+            checks: Arc::default(),
+        };
+        let state = &places.state;
+        let audit = match watching.record {
+            Recording::Off => Audit::off(),
+            Recording::On => Audit::below(state),
+        };
+        guard.follow(config, audit, events, tasks);
+        if watching.first_use == FirstUseAsks::InQueue {
+            let (config, waiting) = (config.clone(), watching.waiting.clone());
+            let asking = FirstUses { config, waiting, state: state.clone() };
+            asking.follow(guard.pinning.held(), tasks);
         }
+        guard
     }
 
     /// The hooks.
@@ -55,34 +99,131 @@ impl Guard {
         &self.pinning
     }
 
-    /// Looks at what servers offer as soon as they offer it, whether or not somebody asks.
-    pub(crate) fn follow(
-        &self,
-        fleet: &Published<Fleet>,
-        config: &Published<Config>,
-        events: &Events,
-        tasks: &Tasks,
-    ) {
-        let (screen, mut changes) = (Arc::clone(&self.screen), fleet.changes());
+    /// Looks at what servers offer as soon as they offer it, whether or not somebody asks, and
+    /// writes down what was found.
+    fn follow(&self, config: &Published<Config>, audit: Audit, events: &Events, tasks: &Tasks) {
+        let (screen, mut changes) = (Arc::clone(&self.screen), self.pinning.visible().changes());
         let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
         tasks.spawn(async move {
-            while let Some(fleet) = stopping.run_until_cancelled(changes.changed()).await {
-                screened(&screen, fleet, &config, &events);
+            let mut noted = HashSet::new();
+            loop {
+                let changed = stopping.run_until_cancelled(changes.changed()).await;
+                // What came last is written down even if there is nothing to do any more.
+                let is_over = changed.is_none();
+                let fleet = changed.unwrap_or_else(|| changes.load());
+                let visible = screened(&screen, fleet, &config, &events);
+                note(&audit, &visible, &mut noted, &events).await;
+                if is_over {
+                    return;
+                }
             }
         });
     }
 }
 
 impl Host {
+    /// What can be called at this moment, to be held by whoever is shown it.
+    #[must_use]
+    pub fn lease(&self) -> Lease {
+        let (visible, guard) = (self.visible(), self.guard());
+        let fleet = Arc::clone(&visible.fleet);
+        let mut shown = guard.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_edition = shown.take().filter(|shown| shown.edition == fleet.edition);
+        let of_edition = of_edition.unwrap_or_else(|| Shown {
+            edition: fleet.edition,
+            catalog: Arc::new(Catalog::of(&fleet)),
+            unlisted: Arc::new(self.unlisted(&fleet)),
+        });
+        let (catalog, unlisted) =
+            (Arc::clone(&of_edition.catalog), Arc::clone(&of_edition.unlisted));
+        *shown = Some(of_edition);
+        drop(shown);
+        Lease::new(fleet, catalog, Arc::clone(&guard.checks))
+            .with_flagged(Arc::clone(&visible.flagged))
+            .with_unlisted(unlisted)
+    }
+
     /// Every definition in which the scanner found something; those that are held are in no lease.
     #[must_use]
     pub fn flagged(&self) -> Arc<[Flagged]> {
         Arc::clone(&self.visible().flagged)
     }
 
+    /// The same of everything that servers offer, also of what nobody has approved yet.
+    #[must_use]
+    pub fn examined(&self) -> Vec<Flagged> {
+        if !self.config().load().settings.scan {
+            return Vec::new();
+        }
+        let pinning = self.guard().pinning();
+        let accepted = Arc::clone(&pinning.visible().load().accepted);
+        self.guard().screen.flagged(&Fleet { accepted, ..Fleet::clone(&pinning.raw().load()) })
+    }
+
     /// The servers, without the definitions that are held.
     pub(crate) fn visible(&self) -> Arc<Visible> {
         screened(&self.guard().screen, self.fleet().load(), self.config(), self.events())
+    }
+
+    /// What the rules of this moment forbid to everybody.
+    fn unlisted(&self, fleet: &Fleet) -> Unlisted {
+        let policy = self.guard().rules.policy(&self.config().load().policies);
+        let mut unlisted = Unlisted::new();
+        for server in fleet.servers.values() {
+            for (kind, name) in targets(&server.offers) {
+                let target = Target::new(kind, server.id.as_str(), name);
+                if let Some(by) = policy.forbids(&target) {
+                    unlisted.insert(target, by.to_string());
+                }
+            }
+        }
+        unlisted
+    }
+}
+
+fn targets(offers: &Offers) -> impl Iterator<Item = (TargetKind, &str)> {
+    let tools = offers.tools.iter().map(|tool| (TargetKind::Tool, tool.name()));
+    let read = offers.resources.iter().chain(&offers.templates);
+    let read = read.map(|item| (TargetKind::Resource, &*item.key));
+    tools.chain(read).chain(offers.prompts.iter().map(|item| (TargetKind::Prompt, &*item.key)))
+}
+
+/// Writes down what was found and is not written down yet.
+async fn note(
+    audit: &Audit,
+    visible: &Visible,
+    noted: &mut HashSet<(String, String)>,
+    events: &Events,
+) {
+    let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
+    let new = worth_it.filter(|one| {
+        noted
+            .insert((format!("{} {} {}", one.server, one.kind.as_str(), one.name), one.pin.clone()))
+    });
+    let notes: Vec<AuditNote> = new.map(note_of).collect();
+    if notes.is_empty() {
+        return;
+    }
+    let audit = audit.clone();
+    let written = tokio::task::spawn_blocking(move || audit.add(&notes)).await;
+    let problem = match written {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    // What was found is held all the same.
+    events.tell(|| What::ConfigChanged { problems: vec![problem] });
+}
+
+fn note_of(flagged: &Flagged) -> AuditNote {
+    let rules: Vec<&str> = flagged.findings.iter().map(|finding| finding.rule).collect();
+    AuditNote {
+        event: audit::FLAGGED,
+        server: flagged.server.to_string(),
+        kind: flagged.kind.as_str().to_owned(),
+        name: flagged.name.clone(),
+        digest: flagged.pin.clone(),
+        detail: format!("{}: {}", flagged.severity.as_str(), rules.join(", ")),
     }
 }
 

@@ -9,15 +9,16 @@ use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use crate::catalog::{Catalog, Checks, Lease, ResolvedCall, pin_digest};
+use crate::catalog::{ResolvedCall, pin_digest};
 use crate::config::{
-    self, Approvals, Bound, Config, ConfigError, Environment, Layer, Places, Reading, Remembered,
+    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places, Reading,
+    Remembered,
 };
 use crate::connect::{
     Answers, CallAnswers, Command, Fleet, Messages, Parts, Subscriptions, Supervisor, Surroundings,
 };
 use crate::events::Events;
-use crate::guard::Guard;
+use crate::guard::{Guard, Watching};
 use crate::hooks::{Around, HookSet, notify_of_waiting};
 use crate::login::Logins;
 use crate::options::{Options, Recording, StartError};
@@ -39,8 +40,6 @@ pub struct Host {
 struct Inner {
     config: Published<Config>,
     fleet: Published<Fleet>,
-    catalog: Mutex<(u64, Arc<Catalog>)>,
-    checks: Arc<Checks>,
     messages: Messages,
     subscriptions: Subscriptions,
     ledger: Ledger,
@@ -72,6 +71,8 @@ impl Host {
             places: places.clone(),
             environment: environment.clone(),
             roots: options.roots,
+            in_process: options.in_process.keys().cloned().collect(),
+            lock: options.lock.clone(),
             verify: policy::broken_example,
         };
         let config = reading.config();
@@ -90,6 +91,7 @@ impl Host {
         answers.attend(&config);
         let parts = Parts {
             logins: logins.clone(),
+            in_process: options.in_process,
             answers: Arc::clone(&answers),
             call_answers: Arc::clone(&call_answers),
             keeper: options.keeper.clone(),
@@ -102,7 +104,6 @@ impl Host {
             tasks: tasks.clone(),
             events: events.clone(),
         };
-        let keeper = options.keeper;
         let (commands, received) = mpsc::channel(16);
         let around = Surroundings::from(parts);
         let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
@@ -113,19 +114,18 @@ impl Host {
         let around = Around {
             environment: &environment,
             config: &config,
-            keeper,
+            keeper: options.keeper,
             tasks: &tasks,
             events: &events,
         };
+        let watching =
+            Watching { waiting: &waiting, record: options.record, first_use: options.first_use };
         let pinning = Pinning::start(fleet, &config, (state, options.lock), (&tasks, &events));
         let fleet = pinning.visible().clone();
-        let guard = Guard::start(&places, around, pinning);
-        guard.follow(&fleet, &config, &events, &tasks);
+        let guard = Guard::start(&places, around, pinning, &watching);
         let inner = Inner {
             config,
             fleet,
-            catalog: Mutex::new((0, Arc::new(Catalog::of(&Fleet::default())))),
-            checks: Arc::default(),
             messages,
             subscriptions,
             ledger,
@@ -147,17 +147,10 @@ impl Host {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What can be called at this moment, to be held by whoever is shown it.
+    /// What servers say about their tools, as far as it was approved or is held.
     #[must_use]
-    pub fn lease(&self) -> Lease {
-        let visible = self.visible();
-        let fleet = Arc::clone(&visible.fleet);
-        let mut cached = self.inner.catalog.lock().unwrap_or_else(PoisonError::into_inner);
-        if cached.0 != fleet.edition {
-            *cached = (fleet.edition, Arc::new(Catalog::of(&fleet)));
-        }
-        Lease::new(fleet, Arc::clone(&cached.1), Arc::clone(&self.inner.checks))
-            .with_flagged(Arc::clone(&visible.flagged))
+    pub fn annotations(&self) -> Annotations {
+        Annotations::load(&self.inner.places.state, &self.inner.config.load())
     }
 
     /// Waits until every server's first attempt is over, or only those that are named.

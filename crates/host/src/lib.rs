@@ -1,26 +1,81 @@
-//! The engine: one call from a configuration file to a durable record, and what keeps servers alive.
+//! The engine of Switchboard: one call from a configuration to a durable record, and what keeps
+//! servers alive meanwhile.
+//!
+//! A program that embeds it gets every configured MCP server behind one handle, [`Host`]: started,
+//! looked after and ended; every call checked, allowed by rules or by a person, run once and
+//! recorded with exactly one outcome.
+//!
+//! ```
+//! use serde_json::json;
+//! use switchboard_host::{Caller, Host, Options};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+//! # runtime.block_on(async {
+//! // `Options::of_user()` takes what the user has configured, `alone` nothing but what is said here.
+//! let host = Host::start(Options::alone(folder.path()))?;
+//! host.settled(None).await;
+//! let given = json!({"time": "09:30", "from": "Europe/Berlin", "to": "Asia/Tokyo"});
+//! let reply = host.call_for_content(&Caller::person(), "builtin", "time_convert", &given).await?;
+//! assert_eq!(reply.items.len(), 1);
+//! host.stop().await;
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! # What there is
+//!
+//! | to | use |
+//! |---|---|
+//! | start and stop | [`Options`], [`Host::start`], [`Host::settled`], [`Host::stop`] |
+//! | see what can be called, and hold on to it | [`Host::lease`], [`Lease`] |
+//! | call | [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or give up |
+//! | call with types of Rust | [`Host::call_for`], [`Host::call_for_content`]; `switchboard generate rust` writes the functions |
+//! | say who calls | [`Caller::person`], [`Caller::program`], [`Caller::model`]: the rules go by it |
+//! | decide about calls | [`Reviewer`](review::Reviewer): a function from a question to an answer is one |
+//! | answer what servers ask | [`Asker`](review::Asker): a function from a question to a reply is one; [`Host::answer_for`] for one call |
+//! | answer from elsewhere what waits | [`Host::waiting`], [`Host::answer`] |
+//! | watch | [`Host::events`], [`Host::fleet`], [`Host::config`] |
+//! | look back | [`Host::ledger`] |
+//! | bring tools of one's own | [`InProcess`]: a server whose tools are functions |
+//! | bring a model of one's own | [`Model`], for conversations; [`Sampler`](review::Sampler), for servers that ask |
+//!
+//! The examples of this crate and of `switchboard-agent` show each in a few lines. What of all this
+//! stays as it is, and what may change, is written in `docs/reference/library.md`.
+//!
+//! # Who decides
+//!
+//! Nothing runs without a reason. A call of a [`Caller::person`] was asked for by a person, which is
+//! its approval unless a rule denies it. A call of a [`Caller::program`] or of a [`Caller::model`]
+//! needs a rule, `autoApprove` in the entry of its server, [`Options::allow`], or a reviewer who says
+//! yes. Where there is none of these it does not run, and its outcome says so.
+//!
+//! ```
+//! use switchboard_host::Options;
+//! use switchboard_host::policy::{Answer, Question};
+//!
+//! # let folder = std::path::Path::new("/nowhere");
+//! let options = Options::alone(folder).with_reviewer(|question: &Question| {
+//!     match question.call().target().name.as_str() {
+//!         "time_now" => Answer::Run,
+//!         _ => Answer::Reject("only the time, please".to_owned()),
+//!     }
+//! });
+//! ```
+//!
+//! # What it does not do
+//!
+//! The host never prints, never reads standard input and never listens. It keeps no global state: two
+//! hosts in one process know nothing of each other. There is one exception, on purpose: secrets that
+//! any of them has met are taken out of what all of them write down.
+//!
+//! # How it is made
 //!
 //! The folders are the steps of a call, in reading order:
 //! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
 //! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
-//! The host never prints, never reads standard input and never listens.
-//!
-//! ```no_run
-//! use switchboard_host::{Caller, Host, Options, ProposedCall, call::no_arguments};
-//! use switchboard_host::config::{Environment, Places};
-//!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let environment = Environment::from_process();
-//! let places = Places::find(&environment, &[])?;
-//! let host = Host::start(Options::new(places, environment))?;
-//! host.settled(None).await;
-//! let proposed = ProposedCall::tool("builtin", "time_now", no_arguments());
-//! let record = host.call(&host.lease(), proposed, &Caller::person()).await;
-//! println!("{}", record.outcome.kind.as_str());
-//! host.stop().await;
-//! # Ok(())
-//! # }
-//! ```
 
 pub mod builtin;
 pub mod caller;
@@ -53,6 +108,8 @@ pub mod review;
 mod beside;
 pub mod call;
 mod deciding;
+mod embedding;
+mod first_use;
 mod guard;
 mod holding;
 mod hooking;
@@ -62,14 +119,18 @@ pub mod options;
 mod pinning;
 pub mod running;
 mod session_answers;
+pub mod typed;
 
+pub use builtin::InProcess;
 pub use call::Attention;
 pub use caller::{Caller, Face, Origin};
 pub use catalog::Lease;
 pub use host::Host;
 pub use model::Model;
-pub use options::{Options, Recording, StartError};
+pub use options::{FirstUseAsks, Options, Recording, StartError};
 pub use outcome::{Outcome, OutcomeKind};
 pub use proposed::{ProposedCall, Target, TargetKind};
 pub use record::Record;
 pub use server_id::ServerId;
+pub use switchboard_wire::Json;
+pub use typed::CallError;

@@ -1,9 +1,11 @@
 //! How to start a host.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::builtin::InProcess;
 use crate::config::{ConfigError, Environment, Lock, Places};
 use crate::connect::{Answers, Declines};
 use crate::login::Visitor;
@@ -40,8 +42,21 @@ pub struct Options {
     pub visitor: Option<Arc<dyn Visitor>>,
     /// The folders of this run, in place of those of the settings; none leaves them as they are.
     pub roots: Vec<PathBuf>,
+    /// Servers that are part of this program; [`Options::with_server`] adds one.
+    pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
     /// What servers may offer, in place of what was approved here; anything else is held.
     pub lock: Option<Lock>,
+    /// Whether servers that nobody has approved yet are put before people.
+    pub first_use: FirstUseAsks,
+}
+
+/// Whether a server that waits for its first approval waits in the queue of what people are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstUseAsks {
+    /// As long as the host runs, for every face.
+    InQueue,
+    /// It is only held; for a host that runs for a moment.
+    Nobody,
 }
 
 /// Whether calls are recorded.
@@ -70,7 +85,9 @@ impl Options {
             allow: Vec::new(),
             visitor: None,
             roots: Vec::new(),
+            in_process: BTreeMap::new(),
             lock: None,
+            first_use: FirstUseAsks::InQueue,
         }
     }
 }

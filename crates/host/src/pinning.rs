@@ -10,7 +10,8 @@ use crate::catalog::{
     HeldServer, Quarantine, Screened, Why, book_of, hold_all, pin_digest, screen, screen_locked,
 };
 use crate::config::{
-    Bound, Config, FirstUse, Lock, Pins, Remembered, ServerConfig, Settings, Transport, watch,
+    Accepted, Bound, Config, FirstUse, Lock, Pins, Policies, Remembered, ServerConfig, Settings,
+    Transport, watch,
 };
 use crate::connect::{Fleet, Offers, Server};
 use crate::events::{Events, What};
@@ -41,7 +42,7 @@ impl Pinning {
         let mut desk = Desk { state, lock, events: events.clone(), ..Desk::default() };
         let (mut servers, mut configs) = (raw.changes(), config.changes());
         // Nothing is connected yet, so nothing is seen for the first time here.
-        let (fleet, quarantine) = desk.sort(&servers.load(), &configs.load().settings);
+        let (fleet, quarantine) = desk.sort(&servers.load(), &configs.load());
         let visible = Published::new(fleet);
         let held = Published::new(quarantine);
         let screened = Self { raw, visible: visible.clone(), held: held.clone(), is_locked };
@@ -49,12 +50,12 @@ impl Pinning {
         let mut files = watch(Vec::new());
         tasks.spawn(async move {
             loop {
-                let (fleet, settings) = (servers.load(), configs.load().settings.clone());
+                let (fleet, config) = (servers.load(), configs.load());
                 // Watched first and read then: a change in between is not missed.
                 files.follow(desk.files(&fleet));
-                let mut sorted = desk.sort(&fleet, &settings);
+                let mut sorted = desk.sort(&fleet, &config);
                 if desk.keep(&fleet).await {
-                    sorted = desk.sort(&fleet, &settings);
+                    sorted = desk.sort(&fleet, &config);
                 }
                 // What is held is known before what passes: nobody finds a gap between them.
                 held.publish(sorted.1);
@@ -104,6 +105,10 @@ struct Desk {
     /// The tools whose "always" was said to something else.
     stale: BTreeMap<ServerId, BTreeSet<String>>,
     sorted: BTreeMap<ServerId, Sorted>,
+    /// What a person stands by in spite of what was found; read when it is needed.
+    accepted: Option<Arc<Accepted>>,
+    /// What was accepted, and the rules, when the last edition was made: both decide what is shown.
+    shown_by: (Arc<Accepted>, Option<Arc<Policies>>),
     /// The edition of what passes, and that of what came.
     editions: (u64, u64),
 }
@@ -142,11 +147,13 @@ impl From {
 
 impl Desk {
     /// Separates what passes from what is held.
-    fn sort(&mut self, fleet: &Fleet, settings: &Settings) -> (Fleet, Quarantine) {
-        let mut passing = Fleet::default();
+    fn sort(&mut self, fleet: &Fleet, config: &Config) -> (Fleet, Quarantine) {
+        let settings = &config.settings;
+        let mut passing = Fleet { accepted: self.accepted(), ..Fleet::default() };
         let mut quarantine = Quarantine::default();
         self.sorted.retain(|id, _| fleet.servers.contains_key(id));
         let mut is_different = self.editions.1 != fleet.edition;
+        is_different |= self.is_shown_differently(&passing.accepted, &config.policies);
         for (id, server) in &fleet.servers {
             let screened = match &server.config {
                 Some(config) if self.minds(settings, config) => {
@@ -184,6 +191,28 @@ impl Desk {
         }
         passing.edition = self.editions.0;
         (passing, quarantine)
+    }
+
+    fn accepted(&mut self) -> Arc<Accepted> {
+        let (state, events) = (&self.state, &self.events);
+        let accepted = self.accepted.get_or_insert_with(|| match Accepted::load(state) {
+            Ok(accepted) => Arc::new(accepted),
+            // Then nothing is accepted.
+            Err(error) => {
+                let problems = vec![error.to_string()];
+                events.tell(|| What::ConfigChanged { problems });
+                Arc::default()
+            }
+        });
+        Arc::clone(accepted)
+    }
+
+    fn is_shown_differently(&mut self, accepted: &Arc<Accepted>, policies: &Arc<Policies>) -> bool {
+        let (before, rules) = &self.shown_by;
+        let is_same =
+            before == accepted && rules.as_ref().is_some_and(|rules| Arc::ptr_eq(rules, policies));
+        self.shown_by = (Arc::clone(accepted), Some(Arc::clone(policies)));
+        !is_same
     }
 
     fn minds(&self, settings: &Settings, config: &ServerConfig) -> bool {
@@ -311,7 +340,7 @@ impl Desk {
     /// Makes the next sorting read the files again.
     fn forget(&mut self) {
         self.pins.clear();
-        self.remembered = None;
+        (self.remembered, self.accepted) = (None, None);
         for sorted in self.sorted.values_mut() {
             sorted.first_use = None;
         }
@@ -322,7 +351,7 @@ impl Desk {
         let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
         let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
-        pins.chain([Remembered::file(&self.state)]).collect()
+        pins.chain([Remembered::file(&self.state), Accepted::file(&self.state)]).collect()
     }
 }
 

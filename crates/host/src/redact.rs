@@ -215,6 +215,14 @@ pub fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether the value of a variable or a header of this name is a secret that is written out.
+#[must_use]
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let is_plain = value.len() >= SHORTEST && !value.starts_with(['/', '.', '~']);
+    secret_shapes::finds_any(value.as_bytes())
+        || (is_plain && secret_shapes::is_secret_name(name) && !value.contains("://"))
+}
+
 /// Takes secrets out of what comes in pieces, line by line; a private key may have many lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {

@@ -14,6 +14,7 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 mod oauth_fixture;
+mod registry_fixture;
 #[cfg(unix)]
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
 pub mod soak;
@@ -23,3 +24,4 @@ pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};
 pub use oauth_fixture::OauthFixture;
+pub use registry_fixture::{RegistryFixture, RegistryMood};

@@ -50,7 +50,7 @@ pub(crate) fn test(workspace: &Workspace, quick: bool) -> Result<()> {
 
 /// Runs the benchmarks, which compare us with the official SDKs.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    if arguments.first() == Some(&"soak") {
+    if matches!(arguments.first(), Some(&("soak" | "console"))) {
         return bench_program(workspace, arguments);
     }
     setup::setup(workspace, &["npm", "python"])?;

@@ -22,7 +22,7 @@ use workspace::Workspace;
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy, browser
+  setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy, grpc, browser
   test [--quick]     everything that must pass; --quick leaves `setup` out
   conformance [part...]  the official suite; parts: client, gateway
   sizes [--build]    lines of code and crates; --build also times a clean release build

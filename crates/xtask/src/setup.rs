@@ -18,7 +18,7 @@ struct Part {
     install: fn(&Self, &Path) -> Result<()>,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part { name: "npm", pins: include_str!("../testenv/package.json"), install: install_npm },
     Part { name: "python", pins: include_str!("../testenv/python.txt"), install: install_python },
     Part {
@@ -26,6 +26,7 @@ const PARTS: [Part; 4] = [
         pins: include_str!("../testenv/python-legacy.txt"),
         install: install_python,
     },
+    Part { name: "grpc", pins: include_str!("../testenv/grpc.txt"), install: install_wheels },
     Part {
         name: "browser",
         pins: include_str!("../testenv/browser.json"),
@@ -37,7 +38,7 @@ const PARTS: [Part; 4] = [
 pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         return Err(Failure::new(format!("`{unknown}` is not a part of the test environment"))
-            .hint("the parts are npm, python, python-legacy and browser"));
+            .hint("the parts are npm, python, python-legacy, grpc and browser"));
     }
     let testenv = workspace.testenv();
     on_file("create", &testenv, fs::create_dir_all(&testenv))?;
@@ -142,6 +143,15 @@ fn install_npm(part: &Part, folder: &Path) -> Result<()> {
 }
 
 fn install_python(part: &Part, folder: &Path) -> Result<()> {
+    install_with_pip(part, folder, &[])
+}
+
+/// Without compiling anything, which would take longer than all the tests.
+fn install_wheels(part: &Part, folder: &Path) -> Result<()> {
+    install_with_pip(part, folder, &["--only-binary", ":all:"])
+}
+
+fn install_with_pip(part: &Part, folder: &Path, flags: &[&str]) -> Result<()> {
     let requirements = folder.join("requirements.txt");
     require(
         "python3 with venv",
@@ -151,7 +161,9 @@ fn install_python(part: &Part, folder: &Path) -> Result<()> {
     run(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     on_file("write", &requirements, fs::write(&requirements, part.pins))?;
     run(Command::new(folder.join("bin/python"))
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(flags)
+        .arg("--requirement")
         .arg(&requirements))
 }
 

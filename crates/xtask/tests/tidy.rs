@@ -11,14 +11,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates of this workspace, and the ones each may depend on.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("wire", &[]),
     ("host", &["wire"]),
     ("models", &["host", "wire"]),
     ("agent", &["host", "wire"]),
     ("gateway", &["host", "wire"]),
-    ("console", &["host", "agent"]),
-    ("cli", &["host", "wire", "models", "agent", "gateway", "console"]),
+    ("dialects", &[]),
+    ("generate", &[]),
+    ("registry", &["wire"]),
+    ("console", &["host", "agent", "dialects"]),
+    ("editor", &["host", "wire"]),
+    (
+        "cli",
+        &[
+            "host", "wire", "models", "agent", "gateway", "console", "dialects", "generate",
+            "registry", "editor",
+        ],
+    ),
     ("testkit", &[]),
     ("bench", &["host", "wire", "testkit"]),
     ("xtask", &[]),
@@ -34,10 +44,12 @@ const STEPS: [&str; 12] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 13] = [
+const ABOVE: [&str; 16] = [
     "beside",
     "call",
     "deciding",
+    "embedding",
+    "first_use",
     "guard",
     "holding",
     "hooking",
@@ -48,6 +60,7 @@ const ABOVE: [&str; 13] = [
     "pinning",
     "running",
     "session_answers",
+    "typed",
 ];
 
 const PURE: [&str; 5] = ["catalog", "prompt", "parse", "policy", "format"];
@@ -66,11 +79,15 @@ const IMPURE: [&str; 11] = [
     "Zoned::now",
 ];
 
+/// Where what a schema is turned into lies; nobody reads it from end to end.
+const GENERATED: &str = "crates/editor/src/generated/";
+
 /// Outside crates that stay in few places.
-const OUTSIDE: [(&str, &[&str]); 6] = [
+const OUTSIDE: [(&str, &[&str]); 7] = [
     ("rusqlite", &["crates/host/src/record"]),
     ("axum", &["crates/gateway", "crates/console", "crates/testkit", "crates/bench"]),
     ("clap", &["crates/cli"]),
+    ("tonic", &["crates/editor"]),
     ("maud", &["crates/console"]),
     (
         "reqwest",
@@ -78,6 +95,7 @@ const OUTSIDE: [(&str, &[&str]); 6] = [
             "crates/wire",
             "crates/models",
             "crates/gateway",
+            "crates/registry",
             "crates/bench",
             "crates/host/src/hooks",
             "crates/host/src/login",
@@ -195,7 +213,7 @@ fn source_files_open_with_a_sentence_and_stay_short() {
         let roomy = ["crates/testkit/", "crates/bench/"].iter().any(|home| place.starts_with(home));
         let limit = if roomy { 500 } else { 400 };
         let lines = before_tests(&place, &text).lines().count();
-        if lines > limit {
+        if lines > limit && !place.starts_with(GENERATED) {
             faults.push(format!("{place}: {lines} lines before its tests; the limit is {limit}"));
         }
         if place.ends_with("/mod.rs")

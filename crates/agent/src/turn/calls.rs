@@ -210,9 +210,13 @@ impl Slot {
     }
 
     fn told(&self, end: &Ended) -> String {
-        match &self.warning {
-            Some(warning) => format!("{}\n\n{warning}", end.text),
+        let text = match &end.origin {
+            Some(origin) => format!("{}\n\n{}", words::data_of(origin), end.text),
             None => end.text.clone(),
+        };
+        match &self.warning {
+            Some(warning) => format!("{text}\n\n{warning}"),
+            None => text,
         }
     }
 }

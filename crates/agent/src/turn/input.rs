@@ -138,6 +138,9 @@ pub struct Ended {
     pub outcome: OutcomeKind,
     /// In words for the model.
     pub text: String,
+    /// Whose words these are, where that is somebody whom the person does not vouch for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Pictures of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
@@ -202,6 +205,7 @@ impl Ended {
         Self {
             outcome,
             text: text.into(),
+            origin: None,
             images: Vec::new(),
             consent: Consent::NotNeeded,
             mistake: false,

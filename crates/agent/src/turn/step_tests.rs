@@ -454,3 +454,17 @@ proptest! {
         prop_assert_eq!(&again.phase, &state.phase);
     }
 }
+
+#[test]
+fn a_result_of_somebody_whom_nobody_vouches_for_says_whose_it_is() {
+    let mut end = Ended::not_run(OutcomeKind::Ok, "It is 21 degrees.");
+    end.origin = Some("web/get".to_owned());
+    let inputs = vec![
+        said("hi"),
+        answer("", vec![call("a", "{}")]),
+        Input::Ended { slot: 0, end: Box::new(end) },
+    ];
+    let (state, _) = after(limits(), inputs);
+    let expected = pair("a", "[Data from `web/get`:]\n\nIt is 21 degrees.");
+    assert_eq!(results(&state), [expected]);
+}

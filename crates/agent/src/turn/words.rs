@@ -20,6 +20,12 @@ pub const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without
 pub const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
                                  of the first one, then ask for this again if it is still needed.";
 
+/// Says whose words follow.
+#[must_use]
+pub fn data_of(origin: &str) -> String {
+    format!("[Data from `{origin}`:]")
+}
+
 /// What a model is told when it makes the same call again.
 #[must_use]
 pub fn repeated(times: u32) -> String {

@@ -107,7 +107,7 @@ async fn calls_of_a_native_model_are_words_to_one_that_calls_in_text() {
         [
             "user: one",
             "assistant: [called echo__echo with {\"text\":\"hey\"}]",
-            "user: [echo__echo] Result:\n```\nhey\n```",
+            "user: [echo__echo] Result:\n```\n[Data from `echo/echo`:]\n\nhey\n```",
             "assistant: Heard.",
             "user: two",
         ]
@@ -119,7 +119,7 @@ async fn calls_of_a_native_model_are_words_to_one_that_calls_in_text() {
                 </use_mcp_tool>";
     asked.end(call);
     let asked = others.next().await;
-    let result = "user: [use_mcp_tool of `echo` on server `echo`] Result:\n```\nho\n```";
+    let result = "user: [use_mcp_tool of `echo` on server `echo`] Result:\n```\n[Data from `echo/echo`:]\n\nho\n```";
     assert_eq!(asked.newest(), result);
     asked.end("Heard too.");
     assert_eq!(talk.ended().await, TurnEnd::Done);
@@ -160,7 +160,7 @@ async fn a_question_that_failed_is_asked_again_as_it_was() {
     assert!(matches!(talk.ended().await, TurnEnd::Failed(_)));
     talk.conversation.retry().await;
     let asked = questions.next().await;
-    assert_eq!(asked.newest(), "results: hey");
+    assert_eq!(asked.newest(), "results: [Data from `echo/echo`:]\n\nhey");
     asked.end("Done.");
     assert_eq!(talk.ended().await, TurnEnd::Done);
     talk.conversation.retry().await;

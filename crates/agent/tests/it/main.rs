@@ -9,6 +9,7 @@
 
 mod cancelling;
 mod compaction;
+mod examples;
 mod history;
 mod puppet;
 mod results;

@@ -14,13 +14,13 @@ async fn what_a_server_says_during_a_call_stands_under_its_result() {
     talk.say("hi").await;
     questions.next().await.call(&[("echo__echo", json!({"text": "hello"}))]);
     let asked = questions.next().await;
-    let expected = "results: hello\n\n[The server also said:]\n\
+    let expected = "results: [Data from `echo/echo`:]\n\nhello\n\n[The server also said:]\n\
                     - info: [flood] 0\n- info: [flood] 1\n- info: [flood] 2";
     assert_eq!(asked.newest(), expected);
     asked.call(&[("echo__echo", json!({"text": "once more"}))]);
     // It strikes once, and what was said is told once.
     let asked = questions.next().await;
-    assert_eq!(asked.newest(), "results: once more");
+    assert_eq!(asked.newest(), "results: [Data from `echo/echo`:]\n\nonce more");
     asked.end("Done.");
     talk.conversation.close().await;
     stage.stop().await;

@@ -40,7 +40,10 @@ async fn words_said_while_a_call_runs_follow_its_result() {
     talk.called("slow").await;
     talk.say("hurry").await;
     let asked = questions.next().await;
-    assert_eq!(asked.told()[2..], ["results: slept 300 ms", "user: hurry"]);
+    assert_eq!(
+        asked.told()[2..],
+        ["results: [Data from `echo/slow`:]\n\nslept 300 ms", "user: hurry"]
+    );
     asked.end("I hurry.");
     assert_eq!(talk.ended().await, TurnEnd::Done);
     talk.conversation.close().await;

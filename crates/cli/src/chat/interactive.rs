@@ -1,10 +1,11 @@
 //! `switchboard chat`: a person and a model at one terminal.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use switchboard_agent::Event;
 use switchboard_agent::turn::{Decision, TurnEnd};
-use switchboard_agent::{Event, as_markdown, kept_inputs};
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::model::Message;
 use tokio::sync::mpsc;
@@ -15,8 +16,8 @@ use crate::chat::complete::Completions;
 use crate::chat::open::{Open, model_for, open};
 use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
-use crate::chat::slash::{HELP, Slash, Typed, typed};
-use crate::commands::{servers, tools};
+use crate::chat::slash::{Slash, Typed, typed};
+use crate::chat::suggest::Suggestion;
 use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
@@ -44,7 +45,16 @@ pub(crate) async fn chat(context: &Context, chat: &Chat) -> Result<u8, CliError>
         if context.has_person() { People::at(&desk) } else { People::nobody(&context.printer) };
     let opened = open(context, &chat.talk, chat.resume.as_deref(), people).await?;
     let show = Show::new(context, opened.model.as_ref());
-    let mut face = Interactive { context, opened, questions, show, said: 0, left: None };
+    let mut face = Interactive {
+        context,
+        opened,
+        questions,
+        show,
+        said: 0,
+        ahead: VecDeque::new(),
+        left: None,
+        suggestion: Suggestion::default(),
+    };
     let outcome = face.hold().await;
     face.show.finish();
     let code = face.left.unwrap_or(exit_code::OK);
@@ -55,15 +65,18 @@ pub(crate) async fn chat(context: &Context, chat: &Chat) -> Result<u8, CliError>
     outcome.map(|()| code)
 }
 
-struct Interactive<'a> {
-    context: &'a Context,
-    opened: Open,
+pub(super) struct Interactive<'a> {
+    pub(super) context: &'a Context,
+    pub(super) opened: Open,
     questions: mpsc::Receiver<Waiting>,
-    show: Show,
+    pub(super) show: Show,
     /// How much was said; a turn that ended before the last of it is not the last one.
-    said: u64,
+    pub(super) said: u64,
+    /// Commands that were typed in the middle of a turn and have to wait for its end.
+    pub(super) ahead: VecDeque<String>,
     /// The exit code, once the person leaves or has to.
-    left: Option<u8>,
+    pub(super) left: Option<u8>,
+    suggestion: Suggestion,
 }
 
 impl Interactive<'_> {
@@ -81,6 +94,12 @@ impl Interactive<'_> {
             Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
         let mut pressed: Option<Instant> = None;
         while self.left.is_none() {
+            if let Some(line) = self.ahead.pop_front() {
+                if let Err(error) = self.line(&line).await {
+                    error.show();
+                }
+                continue;
+            }
             let Some(mut owned) = editor.take() else { break };
             let read = tokio::task::spawn_blocking(move || {
                 let line = owned.read("> ");
@@ -149,6 +168,7 @@ impl Interactive<'_> {
         match typed(line, is_server) {
             Typed::Nothing => Ok(()),
             Typed::Words(words) => {
+                self.suggestion.consider(self.context, &self.opened.config, &words).await;
                 let host = self.opened.host.clone();
                 let limit = self.opened.config.settings.chat.result_chars;
                 let session = self.opened.conversation.session().to_string();
@@ -199,7 +219,7 @@ impl Interactive<'_> {
         self.follow().await
     }
 
-    async fn tell(&mut self, said: Said) {
+    pub(super) async fn tell(&mut self, said: Said) {
         self.said += 1;
         self.opened.conversation.say(said.text, said.images).await;
     }
@@ -210,7 +230,7 @@ impl Interactive<'_> {
         let mut typed = TypedLines::watch();
         let mut pressed: Option<Instant> = None;
         let mut left_open = Vec::new();
-        loop {
+        while self.left.is_none() {
             tokio::select! {
                 // What happened before a question is shown before it.
                 biased;
@@ -280,25 +300,7 @@ impl Interactive<'_> {
                 Some(line) = typed.line() => self.typed_meanwhile(&line).await,
             }
         }
-    }
-
-    async fn typed_meanwhile(&mut self, line: &str) {
-        if line.trim().is_empty() {
-            return;
-        }
-        self.tell(Said { text: line.trim().to_owned(), images: Vec::new() }).await;
-        self.show.line("(the model reads this after the current step)");
-    }
-
-    /// Lines that were typed when the turn ended begin the next one; gives whether there were any.
-    async fn say_what_was_typed(&mut self, typed: &mut TypedLines) -> bool {
-        typed.pause();
-        let before = self.said;
-        while let Some(line) = typed.typed_ahead() {
-            self.typed_meanwhile(&line).await;
-        }
-        typed.resume();
-        self.said > before
+        Ok(())
     }
 
     /// Asks whether to go on. Words instead of yes or no go to the model.
@@ -326,18 +328,6 @@ impl Interactive<'_> {
     async fn slash(&mut self, slash: Slash) -> Result<(), CliError> {
         let printer = &self.context.printer;
         match slash {
-            Slash::Help => {
-                for (usage, meaning) in HELP {
-                    printer.say(&format!("  {usage:<28} {meaning}"));
-                }
-            }
-            Slash::Tools(words) => tools::show_in_chat(self.context, &self.opened.host, &words)?,
-            Slash::Servers => servers::show_in_chat(self.context, &self.opened.host).await?,
-            Slash::Model(None) => {
-                let about = self.opened.model.about();
-                let (profile, model) = (escape_line(&about.profile), escape_line(&about.model));
-                printer.say(&format!("{profile}: {} {model}", about.provider));
-            }
             Slash::Model(Some(name)) => {
                 let model = model_for(self.context, &self.opened.config, Some(&name))?;
                 self.opened.model = Arc::clone(&model);
@@ -352,27 +342,17 @@ impl Interactive<'_> {
             },
             Slash::Retry => {
                 self.opened.conversation.retry().await;
-                return self.follow().await;
+                self.follow().await?;
             }
-            Slash::Session => printer.say(&self.opened.conversation.session().to_string()),
-            Slash::Rename(name) => {
-                let session = self.opened.conversation.session();
-                self.opened.sessions.rename(session, &name).await?;
-            }
-            Slash::Export(file) => self.export(file.as_deref()).await?,
-            Slash::Quit => self.left = Some(exit_code::OK),
+            slash @ (Slash::Help
+            | Slash::Tools(_)
+            | Slash::Servers
+            | Slash::Model(None)
+            | Slash::Session
+            | Slash::Rename(_)
+            | Slash::Export(_)
+            | Slash::Quit) => self.at_any_time(slash).await?,
         }
-        Ok(())
-    }
-
-    async fn export(&self, file: Option<&str>) -> Result<(), CliError> {
-        let Open { sessions, conversation, .. } = &self.opened;
-        let id = conversation.session();
-        let summary = sessions.find(&id.to_string()).await?;
-        let text = as_markdown(&summary, kept_inputs(sessions, id).await?);
-        let file = file.map_or_else(|| format!("{id}.md"), str::to_owned);
-        std::fs::write(&file, text)?;
-        self.context.printer.say(&format!("wrote {file}"));
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Conversations at the terminal: `chat`, `run` and `demo` over one engine.
 
+mod ahead;
 mod attach;
 mod complete;
 pub(crate) mod demo;
@@ -9,3 +10,4 @@ pub(crate) mod open;
 pub(crate) mod review;
 mod show;
 mod slash;
+mod suggest;

@@ -10,6 +10,7 @@ use crate::args_chat::Run;
 use crate::chat::open::{Open, open, trouble_code};
 use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
+use crate::chat::suggest::Suggestion;
 use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
@@ -33,6 +34,7 @@ pub(crate) async fn run(context: &Context, run: Run) -> Result<u8, CliError> {
     }
     match prompt {
         Some(prompt) if code.is_ok() => {
+            Suggestion::default().consider(context, &opened.config, &prompt).await;
             opened.conversation.say(prompt, Vec::new()).await;
             code = follow(context, &mut opened, &mut questions, &mut show).await;
         }

@@ -30,6 +30,23 @@ pub(crate) enum Slash {
     Quit,
 }
 
+impl Slash {
+    /// Whether it changes what a turn that goes on is about, so that it waits for the end of it.
+    pub(crate) const fn waits(&self) -> bool {
+        match self {
+            Self::Undo | Self::Retry | Self::Model(Some(_)) => true,
+            Self::Help
+            | Self::Tools(_)
+            | Self::Servers
+            | Self::Model(None)
+            | Self::Session
+            | Self::Rename(_)
+            | Self::Export(_)
+            | Self::Quit => false,
+        }
+    }
+}
+
 /// The commands with what follows them and what they do.
 pub(crate) const HELP: [(&str, &str); 12] = [
     ("/help", "show this"),

@@ -5,7 +5,7 @@ use switchboard_host::OutcomeKind;
 use switchboard_host::format::{escape, escape_json};
 use switchboard_host::host::ledger_file;
 use switchboard_host::record::{
-    CallId, Durability, Filter, Full, Ledger, Reader, StoredResult, Summary,
+    Audit, CallId, Durability, Filter, Full, Ledger, Reader, StoredResult, Summary,
 };
 
 use crate::args::CallFilter;
@@ -61,6 +61,10 @@ pub(crate) async fn verify(context: &Context) -> Result<u8, CliError> {
     let verified = reader(context).await?.verify().await?;
     if context.printer.json {
         context.printer.json(&verified)?;
+    }
+    if let (None, Some(seq)) = (&verified.wrong, Audit::below(&context.places.state).broken()?) {
+        let message = format!("the record was changed: note {seq} of `calls audit`");
+        return Err(CliError::new(exit_code::TROUBLE, message));
     }
     let Some(wrong) = &verified.wrong else {
         let (sealed, unsealed) = (verified.sealed, verified.unsealed);

@@ -32,6 +32,14 @@ pub(crate) fn tell(context: &Context, findings: &[Finding]) {
     }
 }
 
+/// Tells of everything in an entry that may do harm.
+pub(crate) fn tell_dangers(context: &Context, server: &ServerConfig) {
+    for finding in server.findings.iter().filter(|finding| finding.is_danger()) {
+        let name = escape_line(server.id.as_str());
+        context.printer.say(&format!("`{name}`: {}", line(finding)));
+    }
+}
+
 /// A finding in a line.
 pub(crate) fn line(finding: &Finding) -> String {
     let kind = if finding.is_danger() { "danger" } else { "note" };
@@ -79,7 +87,8 @@ pub(crate) fn how(config: Option<&ServerConfig>) -> String {
     }
 }
 
-fn quoted(word: &str) -> String {
+/// A word, in quotes where it could be taken for several.
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"'\"\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -1,5 +1,6 @@
 //! Says what is wrong with each server and with the surroundings, and how to put it right.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
 use switchboard_host::login::Held;
 
+use crate::commands::bundle;
 use crate::commands::consent::{self, how};
 use crate::commands::held;
 use crate::commands::hooks;
@@ -42,6 +44,10 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     host.stop().await;
 
     let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    let unpacked: BTreeMap<&ServerId, Vec<String>> =
+        fleet.servers.values().map(|server| (&server.id, unpacked(context, server))).collect();
+    let changes = |server: &Server| unpacked.get(&server.id).into_iter().flatten();
+    let is_ill = |server: &Server| is_ill(server) || changes(server).next().is_some();
     let ill = fleet.servers.values().filter(|server| is_ill(server)).count();
     if context.printer.json {
         let servers: Vec<Value> =
@@ -67,6 +73,9 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         text.push_str(&hooks::diagnosis(&hooks));
         for (server, held) in &servers {
             describe(&mut text, server, held.as_ref());
+            for change in changes(server) {
+                _ = writeln!(text, "    danger: of its bundle, {}", escape_line(change));
+            }
             let of_server = flagged.iter().filter(|one| one.server == server.id);
             for one in of_server.filter(|one| held::is_worth_telling(one)) {
                 let found = held::described(one);
@@ -84,6 +93,11 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     let files_are_well = name.is_some() || (config.broken.is_empty() && config.is_complete());
     let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.broken().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
+}
+
+/// What was changed of the bundle that a server runs from.
+fn unpacked(context: &Context, server: &Server) -> Vec<String> {
+    server.config.as_deref().map(|config| bundle::changes(context, config)).unwrap_or_default()
 }
 
 fn is_ill(server: &Server) -> bool {

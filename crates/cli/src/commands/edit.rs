@@ -135,7 +135,8 @@ fn offers(context: &Context, server: &ServerConfig) {
     }
 }
 
-fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
+/// Approves the entry of a server as it stands now.
+pub(crate) fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let config = config::load(&context.places, &context.environment, &approvals);
     if let Some(server) = config.servers.get(name)
@@ -162,7 +163,8 @@ fn source_of(context: &Context, name: &str) -> Result<PathBuf, CliError> {
     }
 }
 
-fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
+/// The file that is changed for the user or for the project.
+pub(crate) fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
     if let Some(file) = context.shared.config.last() {
         return Ok(file.clone());
     }

@@ -53,6 +53,7 @@ fn row(flagged: &Flagged) -> [String; 6] {
 
 const fn state(flagged: &Flagged) -> &'static str {
     match flagged.severity {
+        Severity::Ask | Severity::Block if flagged.accepted => "accepted",
         Severity::Block => "held",
         Severity::Ask => "asked about",
         Severity::Inform => "noted",

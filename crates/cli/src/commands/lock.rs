@@ -8,7 +8,7 @@ use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
 
 use crate::args::OfServer;
-use crate::commands::tools;
+use crate::commands::{lock_packages, tools};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -57,6 +57,19 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
         let told = |server: &LockedServer| server.server.clone().unwrap_or_default();
         lines.push(format!("~ {name}: {} is {} now", told(old), told(new)));
     }
+    for package in &old.packages {
+        let shown = package.shown();
+        match new.packages.iter().find(|other| other.name == package.name) {
+            None => lines.push(format!("~ {name}: nothing is known of package {shown}")),
+            Some(now) if now.version != package.version => {
+                lines.push(format!("~ {name}: package {shown} is {} now", now.version));
+            }
+            Some(now) if now != package => {
+                lines.push(format!("~ {name}: package {shown} has another digest"));
+            }
+            Some(_) => {}
+        }
+    }
     for kind in switchboard_host::config::PinKind::ALL {
         let of = |server: &LockedServer| server.definitions.get(&kind).cloned().unwrap_or_default();
         let (old, new) = (of(old), of(new));
@@ -79,8 +92,16 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
 async fn seen(context: &Context) -> Result<Lock, CliError> {
     let host = tools::start(context, &OfServer::default()).await?;
     let lock = gathered(context, &host);
+    let config = host.config().load();
     host.stop().await;
-    lock
+    let mut lock = lock?;
+    let registries = lock_packages::registries(context, &config).await;
+    for (name, locked) in &mut lock.servers {
+        if let Some(server) = config.servers.get(name.as_str()) {
+            locked.packages = lock_packages::of_server(context, &registries, server).await;
+        }
+    }
+    Ok(lock)
 }
 
 fn gathered(context: &Context, host: &Host) -> Result<Lock, CliError> {

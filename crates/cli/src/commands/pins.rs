@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 use switchboard_host::ServerId;
-use switchboard_host::catalog::{Held, waiting};
-use switchboard_host::config::{Config, PinKind, Pins, ServerConfig, Transport};
+use switchboard_host::catalog::{Flagged, Held, waiting};
+use switchboard_host::config::{Accepted, Config, PinKind, Pins, ServerConfig, Transport};
 use switchboard_host::format::{escape, escape_line};
+use switchboard_host::record::audit;
 
 use crate::args::OfServer;
 use crate::args_pins::{PinsCommand, Which};
-use crate::commands::tools;
+use crate::commands::pins_found::{self, Agreed};
+use crate::commands::{held, tools};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -36,7 +38,11 @@ pub(crate) async fn pins(context: &Context, command: PinsCommand) -> Result<u8, 
     match command {
         PinsCommand::List(which) => list(context, &config, &which)?,
         PinsCommand::Diff(which) => diff(context, &config, &which).await?,
-        PinsCommand::Approve { which } => approve(context, &config, &which).await?,
+        PinsCommand::Show { which } => show(context, &config, &which).await?,
+        PinsCommand::Approve { which, despite_findings } => {
+            let agreed = if despite_findings { Agreed::Already } else { Agreed::NotYet };
+            approve(context, &config, &which, agreed).await?;
+        }
         PinsCommand::Revoke { which } => revoke(context, &config, &which)?,
     }
     Ok(exit_code::OK)
@@ -102,19 +108,99 @@ async fn diff(context: &Context, config: &Config, which: &Which) -> Result<(), C
     context.printer.data(text.trim_end())
 }
 
-async fn approve(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+/// Shows definitions whole, with their state and what was found in them.
+async fn show(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    let flagged = found(context, config, &named).await?;
+    let mut all = Vec::new();
+    let mut text = String::new();
+    for known in known(context, config, Some(&named))? {
+        let held = waiting(&known.pins);
+        let books = [(&known.pins.held, false), (&known.pins.approved, true)];
+        for (book, is_approved) in books {
+            let items = book.iter().flat_map(|(kind, items)| {
+                items.iter().map(move |(name, item)| (*kind, name, item))
+            });
+            for (kind, name, item) in items.filter(|(_, name, _)| named.fits(name)) {
+                let why = held.iter().find(|held| held.kind == kind && held.name == *name);
+                let state = why.filter(|_| !is_approved).map(|held| held.why.to_string());
+                let state = state.unwrap_or_else(|| "approved".to_owned());
+                let (definition, digest) = (item.definition.get(), &item.digest);
+                all.push(json!({
+                    "server": known.server.id.as_str(), "kind": kind, "name": name,
+                    "state": state, "digest": digest, "definition": item.definition,
+                }));
+                let title = if name.is_empty() { "instructions" } else { name };
+                let about = format!("{} {}/{title}: {state}", kind.as_str(), known.server.id);
+                text.push_str(&format!("{}\n", escape_line(&about)));
+                text.push_str(&format!("  fingerprint: {digest}\n  {}\n", escape_line(definition)));
+            }
+        }
+    }
+    if context.printer.json {
+        return context.printer.json(&json!({"definitions": all, "found": flagged}));
+    }
+    for one in &flagged {
+        text.push_str(&held::described(one));
+    }
+    if text.is_empty() {
+        context.printer.say("nothing is known of it");
+    }
+    context.printer.data(&text)
+}
+
+/// What was found in definitions that fit.
+async fn found(
+    context: &Context,
+    config: &Config,
+    named: &Named,
+) -> Result<Vec<Flagged>, CliError> {
+    if !config.settings.scan {
+        return Ok(Vec::new());
+    }
+    let mut flagged = pins_found::examined(context).await?;
+    flagged.retain(|one| one.server == named.server && named.fits(&one.name));
+    Ok(flagged)
+}
+
+async fn approve(
+    context: &Context,
+    config: &Config,
+    which: &str,
+    agreed: Agreed,
+) -> Result<(), CliError> {
     let named = named(context, config, which)?;
     look_at_unseen(context, config, &named.server).await?;
+    let fitting = |pins: &Pins| -> Vec<Held> {
+        waiting(pins).into_iter().filter(|held| named.fits(&held.name)).collect()
+    };
+    let mut flagged = Vec::new();
+    for before in known(context, config, Some(&named))? {
+        let wanted = fitting(&before.pins);
+        // Without a finding there is no need to start anything.
+        if agreed == Agreed::Already
+            || wanted.is_empty()
+            || wanted.iter().any(pins_found::is_suspicious)
+        {
+            flagged = found(context, config, &named).await?;
+        }
+    }
     for known in known(context, config, Some(&named))? {
-        let wanted: Vec<Held> =
-            waiting(&known.pins).into_iter().filter(|held| named.fits(&held.name)).collect();
-        if wanted.is_empty() && named.name.is_some() {
+        let wanted = fitting(&known.pins);
+        let in_the_way = pins_found::in_the_way(&flagged);
+        if wanted.is_empty() && in_the_way.is_empty() && named.name.is_some() {
             return Err(CliError::usage(format!("nothing that is called `{which}` is held"))
                 .with_hint("`switchboard pins list --held` lists what is"));
         }
         for held in &wanted {
             context.printer.say(shown(&known, held).trim_end());
         }
+        pins_found::agree(context, which, &in_the_way, agreed).await?;
+        if !in_the_way.is_empty() {
+            pins_found::accept(context, known.server, &flagged.iter().collect::<Vec<_>>())?;
+        }
+        let approved = wanted.iter().map(|held| (held.kind, &*held.name, &*held.digest));
+        pins_found::note(context, audit::APPROVED, known.server, approved)?;
         // Exactly what was shown: what another process holds since then stays held.
         Pins::change(&context.places.state, &known.identity, |pins| {
             let unchanged = waiting(pins);
@@ -127,10 +213,17 @@ async fn approve(context: &Context, config: &Config, which: &str) -> Result<(), 
         })?;
         let all: Vec<Value> = wanted.iter().map(|held| as_json(&known, held)).collect();
         if context.printer.json {
-            context.printer.json(&json!({"server": known.server.id.as_str(), "approved": all}))?;
+            let server = known.server.id.as_str();
+            context.printer.json(
+                &json!({"server": server, "approved": all, "despite_findings": in_the_way}),
+            )?;
         } else {
             let (count, name) = (wanted.len(), escape_line(which));
-            context.printer.say(&format!("approved {count} of `{name}`"));
+            let despite = match in_the_way.len() {
+                0 => String::new(),
+                some => format!(", and {some} in spite of what was found"),
+            };
+            context.printer.say(&format!("approved {count} of `{name}`{despite}"));
         }
     }
     Ok(())
@@ -139,11 +232,17 @@ async fn approve(context: &Context, config: &Config, which: &str) -> Result<(), 
 fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
     let named = named(context, config, which)?;
     for known in known(context, config, Some(&named))? {
-        let mut count = 0;
+        let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
+            items.iter().map(|(name, item)| (*kind, name.as_str(), item.digest.as_str()))
+        });
+        let revoked = approved.filter(|(_, name, _)| named.fits(name));
+        pins_found::note(context, audit::REVOKED, known.server, revoked)?;
+        let mut count =
+            Accepted::take_back(&context.places.state, &known.identity, |name| named.fits(name))?;
         Pins::change(&context.places.state, &known.identity, |pins| {
             pins.server = known.server.id.to_string();
             pins.revoked |= named.name.is_none();
-            count = pins.revoke(|_, name| named.fits(name));
+            count = pins.revoke(|_, name| named.fits(name)).max(count);
         })?;
         if count == 0 && named.name.is_some() {
             return Err(CliError::usage(format!("nothing that is called `{which}` is approved"))

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Config, ConfigError, Level, Policies, PolicyFile, read_policy};
+use switchboard_host::config::{
+    Config, ConfigError, Level, Policies, PolicyFile, PolicyLine, read_policy,
+};
 use switchboard_host::policy::broken_example;
 
 use crate::args_policy::{PolicyArguments, PolicyCommand};
@@ -39,7 +41,11 @@ pub(crate) fn usable(context: &Context) -> Result<Config, CliError> {
 
 fn show(context: &Context) -> Result<u8, CliError> {
     let config = usable(context)?;
-    let lines: Vec<Line<'_>> = config.policies.files.iter().flat_map(lines).collect();
+    let of_file = |file: &PolicyFile| {
+        let lines = file.lines().into_iter();
+        lines.map(|line| Line::of(file, line)).collect::<Vec<_>>()
+    };
+    let lines: Vec<Line> = config.policies.files.iter().flat_map(of_file).collect();
     if context.printer.json {
         let all: Vec<Value> = lines.iter().map(Line::as_json).collect();
         context.printer.json(&all)?;
@@ -55,76 +61,35 @@ fn show(context: &Context) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// One line of a policy, as people see it.
-struct Line<'a> {
-    file: &'a PolicyFile,
-    effect: &'static str,
-    target: String,
-    when: String,
-    name: Option<&'a str>,
-    line: usize,
+/// One line of a policy, and where it is.
+struct Line {
+    level: Level,
+    place: String,
+    says: PolicyLine,
 }
 
-impl Line<'_> {
-    fn place(&self) -> String {
-        format!("{}:{}", self.file.file.display(), self.line)
+impl Line {
+    fn of(file: &PolicyFile, says: PolicyLine) -> Self {
+        let place = format!("{}:{}", file.file.display(), says.line);
+        Self { level: file.level, place, says }
     }
 
     fn row(&self) -> [String; 5] {
-        let level = self.file.level.as_str().to_owned();
-        [level, self.effect.to_owned(), self.target.clone(), self.when.clone(), self.place()]
+        let PolicyLine { effect, target, when, .. } = &self.says;
+        [self.level.as_str(), effect, target, when, &self.place].map(str::to_owned)
     }
 
     fn as_json(&self) -> Value {
+        let PolicyLine { effect, target, when, name, .. } = &self.says;
         json!({
-            "level": self.file.level.as_str(),
-            "effect": self.effect,
-            "target": self.target,
-            "when": (!self.when.is_empty()).then_some(&self.when),
-            "name": self.name,
-            "place": self.place(),
+            "level": self.level.as_str(),
+            "effect": effect,
+            "target": target,
+            "when": (!when.is_empty()).then_some(when),
+            "name": name,
+            "place": self.place,
         })
     }
-}
-
-fn lines(file: &PolicyFile) -> Vec<Line<'_>> {
-    let control = |effect, when: &str, line| Line {
-        file,
-        effect,
-        target: "*".to_owned(),
-        when: when.to_owned(),
-        name: None,
-        line,
-    };
-    let mut lines: Vec<Line<'_>> = Vec::new();
-    lines.extend(file.switched_off.map(|line| control("deny", "", line)));
-    lines.extend(file.read_only.map(|line| control("deny", "it may change something", line)));
-    lines.extend(file.ask_always.map(|line| control("ask", "", line)));
-    lines.extend(
-        file.allowed_tools
-            .as_ref()
-            .map(|(tools, line)| control("deny", &format!("none of {}", tools.join(", ")), *line)),
-    );
-    lines.extend(file.servers.as_ref().map(|servers| {
-        let when = match (servers.disable_all, &servers.allowed) {
-            (true, _) => "every server".to_owned(),
-            (false, Some(allowed)) => format!("server is none of {} allowed ones", allowed.len()),
-            (false, None) => "no server".to_owned(),
-        };
-        control("bar", &when, servers.line)
-    }));
-    lines.extend(file.rules.iter().map(|rule| Line {
-        file,
-        effect: rule.effect.as_str(),
-        target: match rule.kind {
-            Some(kind) => format!("{kind} {}", rule.target),
-            None => rule.target.clone(),
-        },
-        when: rule.when.as_ref().map(|when| when.text().to_owned()).unwrap_or_default(),
-        name: rule.name.as_deref(),
-        line: rule.line,
-    }));
-    lines
 }
 
 fn check(context: &Context, file: Option<&Path>) -> Result<u8, CliError> {
@@ -159,13 +124,4 @@ pub(crate) fn checked(path: &Path, level: Level) -> Result<PolicyFile, ConfigErr
         Some(problem) => Err(problem),
         None => Ok(file),
     }
-}
-
-/// The policies with another file for its level.
-pub(crate) fn with_file(policies: &Policies, file: PolicyFile) -> Policies {
-    let others = policies.files.iter().filter(|other| other.level != file.level).cloned();
-    let mut files: Vec<PolicyFile> = others.collect();
-    files.push(file);
-    files.sort_by_key(|file| file.level);
-    Policies { files, broken: None }
 }

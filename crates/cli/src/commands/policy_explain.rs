@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use switchboard_host::catalog::ResolvedCall;
 use switchboard_host::config::Config;
 use switchboard_host::format::escape_line;
-use switchboard_host::policy::{
-    Facts, Policy, Risk, Rules, Ruling, SessionFacts, Verdict, risk_of,
-};
+use switchboard_host::policy::{Explained, SessionFacts, Verdict};
 use switchboard_host::{Caller, Face, Origin, ProposedCall, ServerId, Target, TargetKind};
 
 use crate::args_policy::{CallerChoice, Explain, KindChoice};
@@ -41,7 +39,7 @@ pub(crate) async fn explain(context: &Context, wanted: Explain) -> Result<u8, Cl
     for server in &wanted.after {
         session.read_untrusted(server);
     }
-    let explained = Explained::of(&config, &call, &caller(wanted.caller), &session);
+    let explained = Told(Explained::of(&config, &call, &caller(wanted.caller), &session));
     if context.printer.json {
         context.printer.json(&explained.as_json(&call))?;
     } else {
@@ -50,27 +48,14 @@ pub(crate) async fn explain(context: &Context, wanted: Explain) -> Result<u8, Cl
     Ok(exit_code::OK)
 }
 
-struct Explained {
-    verdict: Verdict,
-    rulings: Vec<Ruling>,
-    risk: Risk,
-}
+/// What is told of a decision.
+struct Told(Explained);
 
-impl Explained {
-    fn of(config: &Config, call: &ResolvedCall, caller: &Caller, session: &SessionFacts) -> Self {
-        let policy = Policy::of(&config.policies);
-        let facts = Facts::of(call, caller, session);
-        let rules = Rules { policy: Some(&policy), ..Rules::of(&config.settings, &[]) };
-        Self {
-            verdict: rules.verdict(&facts, call.server().config.as_deref()),
-            rulings: policy.rulings(&facts),
-            risk: risk_of(&facts),
-        }
-    }
-
+impl Told {
     fn as_json(&self, call: &ResolvedCall) -> Value {
-        let (effect, by) = self.verdict.told();
+        let (effect, by) = self.0.verdict.told();
         let levels: Vec<Value> = self
+            .0
             .rulings
             .iter()
             .map(|ruling| {
@@ -88,25 +73,25 @@ impl Explained {
             "target": call.target().to_string(),
             "verdict": effect.as_str(),
             "by": by,
-            "is_readonly": matches!(self.verdict, Verdict::ReadOnly(_)),
+            "is_readonly": matches!(self.0.verdict, Verdict::ReadOnly(_)),
             "levels": levels,
-            "risk": self.risk,
+            "risk": self.0.risk,
         })
     }
 
     fn text(&self, call: &ResolvedCall) -> String {
-        let (effect, by) = self.verdict.told();
+        let (effect, by) = self.0.verdict.told();
         let line = |text: &str| escape_line(text).into_owned();
         let mut text = String::new();
         // Writing to a `String` cannot fail.
         _ = writeln!(text, "{}: {}", line(&call.target().to_string()), effect.as_str());
         _ = writeln!(text, "  by    {}", line(by));
-        for ruling in &self.rulings {
+        for ruling in &self.0.rulings {
             let said = ruling.effect.as_str();
             _ = writeln!(text, "  {said:<5} {}", line(&ruling.by.to_string()));
         }
-        _ = writeln!(text, "  risk  {} of 100", self.risk.score);
-        for reason in &self.risk.reasons {
+        _ = writeln!(text, "  risk  {} of 100", self.0.risk.score);
+        for reason in &self.0.risk.reasons {
             _ = writeln!(text, "        {}", line(reason));
         }
         text

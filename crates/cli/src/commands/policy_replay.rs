@@ -1,16 +1,14 @@
 //! Says what a changed policy would have decided otherwise about recorded calls.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
-use switchboard_host::config::{Config, Effect, Level};
+use switchboard_host::config::{Annotations, Level};
 use switchboard_host::host::ledger_file;
-use switchboard_host::policy::{Facts, Policy, Rules, SessionFacts, is_trusted};
+use switchboard_host::policy::{self, Compared, Past};
 use switchboard_host::record::{Filter, Full, Reader};
-use switchboard_host::{Caller, Face, Origin, Target};
+use switchboard_host::{Caller, Target};
 
 use crate::args_policy::{LevelChoice, WhatIf};
-use crate::commands::policy::{checked, usable, with_file};
+use crate::commands::policy::{checked, usable};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -19,9 +17,7 @@ use crate::ui::table::table;
 /// A call about which the two policies do not agree.
 struct Difference {
     call: Full,
-    was: Effect,
-    would_be: Effect,
-    by: String,
+    compared: Compared,
 }
 
 /// Decides recorded calls by the rules of today and by the changed ones; gives 1 if they differ.
@@ -34,29 +30,17 @@ pub(crate) async fn what_if(context: &Context, wanted: &WhatIf) -> Result<u8, Cl
         LevelChoice::User => Level::User,
     };
     let file = checked(&context.environment.current_dir.join(&wanted.file), level)?;
-    let changed = with_file(&config.policies, file);
-    let (today, changed) = (Policy::of(&config.policies), Policy::of(&changed));
+    let changed = config.policies.with_file(file);
     let calls = recorded(context, wanted).await?;
     let count = calls.len();
-    let mut sessions: HashMap<String, SessionFacts> = HashMap::new();
-    let mut differences = Vec::new();
-    for call in calls {
-        let caller = caller(&call);
-        let session = sessions.entry(session_of(&call)).or_default();
-        let (was, _) = decided(&config, &today, &call, (&caller, session));
-        let (would_be, by) = decided(&config, &changed, &call, (&caller, session));
-        session.calls += 1;
-        if call.intent_at.is_some() {
-            let server = call.summary.server.as_str();
-            match config.servers.get(server).is_some_and(is_trusted) {
-                true => session.read(server),
-                false => session.read_untrusted(server),
-            }
-        }
-        if was != would_be {
-            differences.push(Difference { call, was, would_be, by });
-        }
-    }
+    let annotations = Annotations::load(&context.places.state, &config);
+    let past: Vec<Past> = calls.iter().map(|call| past(call, &annotations)).collect();
+    let compared = policy::what_if(&config, &changed, &past);
+    let differences: Vec<Difference> = calls
+        .into_iter()
+        .zip(compared)
+        .filter_map(|(call, compared)| compared.map(|compared| Difference { call, compared }))
+        .collect();
     show(context, count, &differences)
 }
 
@@ -80,48 +64,18 @@ async fn recorded(context: &Context, wanted: &WhatIf) -> Result<Vec<Full>, CliEr
     Ok(calls)
 }
 
-fn decided(
-    config: &Config,
-    policy: &Policy,
-    call: &Full,
-    (caller, session): (&Caller, &SessionFacts),
-) -> (Effect, String) {
+/// A call as rules see it.
+fn past(call: &Full, annotations: &Annotations) -> Past {
     let summary = &call.summary;
-    let target = Target::new(summary.kind, &summary.server, &summary.target);
     let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
-    let arguments = String::from_utf8_lossy(bytes);
-    let server = config.servers.get(summary.server.as_str());
-    let facts = Facts::without_definition(&target, &arguments, server, caller, session);
-    let rules = Rules { policy: Some(policy), ..Rules::of(&config.settings, &[]) };
-    let verdict = match server {
-        Some(server) => rules.verdict(&facts, Some(server)),
-        None => rules.verdict_alone(&facts),
-    };
-    let (effect, by) = verdict.told();
-    (effect, by.to_owned())
-}
-
-fn caller(call: &Full) -> Caller {
-    let face = match call.summary.face.as_str() {
-        "cli" => Face::Cli,
-        "chat" => Face::Chat,
-        "gateway" => Face::Gateway,
-        "console" => Face::Console,
-        _ => Face::Library,
-    };
-    let (origin, name) = call.summary.caller.split_once(':').unwrap_or_default();
-    let origin = match origin {
-        "person" => Origin::Person,
-        "client" => Origin::Client,
-        _ => Origin::Model,
-    };
-    Caller { face, origin, name: name.to_owned(), reference: call.reference.clone() }
-}
-
-/// Which calls belong together.
-fn session_of(call: &Full) -> String {
-    let conversation = call.reference.as_deref().and_then(|text| text.split_once('/'));
-    conversation.map_or_else(|| call.summary.caller.clone(), |(session, _)| session.to_owned())
+    let target = Target::new(summary.kind, &summary.server, &summary.target);
+    Past {
+        annotations: annotations.of(&target).map(str::to_owned),
+        target,
+        arguments: String::from_utf8_lossy(bytes).into_owned(),
+        caller: Caller::recorded(&summary.face, &summary.caller, call.reference.clone()),
+        was_sent: call.intent_at.is_some(),
+    }
 }
 
 fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u8, CliError> {
@@ -132,13 +86,13 @@ fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u
         let rows: Vec<[String; 5]> = differences
             .iter()
             .map(|difference| {
-                let Difference { call, was, would_be, by } = difference;
+                let Difference { call, compared: Compared { today, then, by } } = difference;
                 let summary = &call.summary;
                 [
                     summary.id.to_string(),
                     format!("{}/{}", summary.server, summary.target),
-                    was.as_str().to_owned(),
-                    would_be.as_str().to_owned(),
+                    today.as_str().to_owned(),
+                    then.as_str().to_owned(),
                     by.clone(),
                 ]
             })
@@ -153,14 +107,14 @@ fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u
 }
 
 fn as_json(difference: &Difference) -> Value {
-    let Difference { call, was, would_be, by } = difference;
+    let Difference { call, compared: Compared { today, then, by } } = difference;
     json!({
         "call": call.summary.id.to_string(),
         "target": format!("{}/{}", call.summary.server, call.summary.target),
         "caller": call.summary.caller,
         "recorded": call.summary.verdict.as_ref().map(|(verdict, _)| verdict.as_str()),
-        "today": was.as_str(),
-        "then": would_be.as_str(),
+        "today": today.as_str(),
+        "then": then.as_str(),
         "by": by,
     })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_host::config::{Level, PolicyCase, read_policy_cases};
 use switchboard_host::policy::{Imagined, Policy, Rules};
 
-use crate::commands::policy::{checked, usable, with_file};
+use crate::commands::policy::{checked, usable};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -28,7 +28,7 @@ pub(crate) fn test(
     let here = &context.environment.current_dir;
     let config = usable(context)?;
     let policies = match instead {
-        Some(file) => with_file(&config.policies, checked(&here.join(file), Level::User)?),
+        Some(file) => config.policies.with_file(checked(&here.join(file), Level::User)?),
         None => (*config.policies).clone(),
     };
     let cases = read_policy_cases(&here.join(cases))?;

@@ -5,15 +5,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_host::format::{escape, escape_json, escape_line};
 use switchboard_host::policy::Risk;
-use switchboard_host::review::{AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting};
+use switchboard_host::review::{
+    AskMatter, AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting,
+};
 
 use crate::args_review::{Review, ReviewCommand};
 use crate::commands::{remembered, review_answer};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::ui::ask::{Asked, Said, title, with_risk};
+use crate::ui::ask::{Asked, Said, line, title, with_risk};
 use crate::ui::asker;
+use crate::ui::form::is_yes;
 use crate::ui::table::table;
 
 /// How often is looked whether what is put here was answered elsewhere.
@@ -173,6 +176,9 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
             })
         }
         Matter::Ask(ask) => {
+            if let AskedFor::Consent { details, .. } = &ask.wanted {
+                return Ok(consent(ask, details).await);
+            }
             let ask = entry.asked.to_ask(ask).map_err(|bad| unusable(bad.to_string()))?;
             let Some(ask) = ask else {
                 let why = format!("`{}` cannot be put here", entry.id);
@@ -182,6 +188,13 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
             Ok(asker::put(ask).await.map(|reply| Given::from(&reply)))
         }
     }
+}
+
+/// A yes or a no to something that is shown whole.
+async fn consent(ask: &AskMatter, details: &Value) -> Option<Given> {
+    let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
+    let said = line(&format!("{shown}\nAgree? [y/N] ")).await?;
+    Some(if is_yes(said.trim()) { Given::Accept(None) } else { Given::Decline })
 }
 
 /// Waits until an entry has ended without us.

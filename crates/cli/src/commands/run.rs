@@ -1,7 +1,7 @@
 //! From what was typed to the command that does it.
 
 use crate::args::{
-    CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, ToolsCommand,
+    CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, Tools, ToolsCommand,
 };
 use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::args_hooks::HooksCommand;
@@ -12,9 +12,10 @@ use crate::args_tasks::TasksCommand;
 use crate::args_tokens::TokensCommand;
 use crate::chat::{demo, interactive, once};
 use crate::commands::{
-    call, calls, complete, doctor, edit, hooks, index, learn, lock, login, logout, logs, manual,
-    models, pins, policy, prompt, prompts, resources, review, secrets, serve, server_show, servers,
-    sessions, tasks, tokens, tools, watch_resource,
+    add, audit, bundle, call, calls, complete, dialects, doctor, edit, generate, hooks, index,
+    learn, lock, login, logout, logs, manual, models, pins, policy, prompt, prompts, registry,
+    resources, review, secrets, serve, server_show, servers, sessions, tasks, tokens, tools,
+    watch_resource,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -22,28 +23,24 @@ use crate::error::CliError;
 /// Runs a command; gives the exit code.
 pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliError> {
     context.fetch_team_files().await;
+    context.check_packages().await;
     match command {
         Command::Servers(servers) => {
             let listing = ServersCommand::List { watch: false };
             server_command(context, servers.command.unwrap_or(listing)).await
         }
+        Command::Add(wanted) => add::add(context, &wanted).await,
+        Command::Registry(of) => registry::registry(context, of.command).await,
+        Command::Bundle(of) => bundle::bundle(context, &of.command),
         Command::Login(login) => login::login(context, &login).await,
         Command::Logout(logout) => logout::logout(context, &logout).await,
         Command::Secrets(of) => {
             secrets::secrets(context, of.command.unwrap_or(SecretsCommand::List)).await
         }
-        Command::Tools(tools) => match tools.command {
-            None => tools::list(context, &tools.list).await,
-            Some(ToolsCommand::List(list)) => tools::list(context, &list).await,
-            Some(ToolsCommand::Show { server, tool }) => tools::show(context, &server, &tool).await,
-            Some(ToolsCommand::Prompt { audience, budget, server }) => {
-                prompt::show(context, audience, budget, OfServer { server }).await
-            }
-            Some(ToolsCommand::Index { folder }) => index::write(context, &folder).await,
-            Some(ToolsCommand::Search { words, limit }) => {
-                tools::search(context, &words.join(" "), limit).await
-            }
-        },
+        Command::Import(import) => dialects::import(context, &import).await,
+        Command::Export(export) => dialects::export(context, &export),
+        Command::Connect(connect) => dialects::connect(context, &connect),
+        Command::Tools(tools) => tool_command(context, tools).await,
         Command::Call(call) => call::call(context, call).await,
         Command::Resources(resources) => match resources.command {
             None => resources::list(context, &resources.list).await,
@@ -60,7 +57,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
                 prompts::get(context, &server, &prompt, &arguments).await
             }
         },
-        Command::Serve(serve) => serve::serve(context, serve).await,
+        Command::Serve(serve) => serve::serve(context, *serve).await,
         Command::Tokens(of) => tokens::tokens(context, of.command.unwrap_or(TokensCommand::List)),
         Command::Complete(wanted) => complete::complete(context, &wanted).await,
         Command::Chat(chat) => interactive::chat(context, &chat).await,
@@ -79,6 +76,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             Some(CallsCommand::List(filter)) => calls::list(context, &filter).await,
             Some(CallsCommand::Show { id }) => calls::show(context, &id).await,
             Some(CallsCommand::Verify) => calls::verify(context).await,
+            Some(CallsCommand::Audit) => audit::list(context),
         },
         Command::Policy(policy) => policy::policy(context, policy).await,
         Command::Review(review) => review::review(context, review).await,
@@ -93,6 +91,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
             tasks::tasks(context, tasks.command.unwrap_or(list)).await
         }
         Command::Hooks(of) => hooks::hooks(context, of.command.unwrap_or(HooksCommand::List)).await,
+        Command::Generate(of) => generate::generate(context, &of.command).await,
         Command::Doctor(doctor) => doctor::doctor(context, doctor.server.as_deref()).await,
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::page(context),
@@ -114,6 +113,21 @@ async fn server_command(context: &Context, command: ServersCommand) -> Result<u8
         ServersCommand::Logs { name, lines, messages: false } => logs::show(context, &name, lines),
         ServersCommand::Logs { name, lines, messages: true } => {
             logs::messages(context, &name, lines)
+        }
+    }
+}
+
+async fn tool_command(context: &Context, tools: Tools) -> Result<u8, CliError> {
+    match tools.command {
+        None => tools::list(context, &tools.list).await,
+        Some(ToolsCommand::List(list)) => tools::list(context, &list).await,
+        Some(ToolsCommand::Show { server, tool }) => tools::show(context, &server, &tool).await,
+        Some(ToolsCommand::Prompt { audience, budget, server }) => {
+            prompt::show(context, audience, budget, OfServer { server }).await
+        }
+        Some(ToolsCommand::Index { folder }) => index::write(context, &folder).await,
+        Some(ToolsCommand::Search { words, limit }) => {
+            tools::search(context, &words.join(" "), limit).await
         }
     }
 }

@@ -57,14 +57,22 @@ fn which(context: &Context, config: &Config, of: &OfSecret) -> Result<SecretName
     Ok(SecretName { server, name: of.name.clone() })
 }
 
+/// What a person types unseen.
+pub(crate) async fn unseen(prompt: &str) -> Result<String, CliError> {
+    let prompt = prompt.to_owned();
+    let asked = tokio::task::spawn_blocking(move || {
+        console::Term::stderr().write_str(&prompt)?;
+        console::Term::stderr().read_secure_line()
+    });
+    let typed =
+        asked.await.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
+    Ok(typed?)
+}
+
 /// The secret from standard input; a person types it unseen.
 async fn read() -> Result<Secret, CliError> {
     let text = if std::io::stdin().is_terminal() {
-        let asked = tokio::task::spawn_blocking(|| {
-            console::Term::stderr().write_str("Secret: ")?;
-            console::Term::stderr().read_secure_line()
-        });
-        asked.await.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))??
+        unseen("Secret: ").await?
     } else {
         let mut text = String::new();
         std::io::stdin().take(LONGEST + 1).read_to_string(&mut text)?;

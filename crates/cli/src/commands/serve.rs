@@ -1,9 +1,11 @@
 //! `switchboard serve`: one MCP server for any client.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard_console::Talks;
 use switchboard_gateway::http::{self, Door};
 use switchboard_gateway::{Gateway, NameMode};
 use switchboard_host::Host;
@@ -13,42 +15,72 @@ use tokio::net::TcpListener;
 
 use crate::args_serve::Serve;
 use crate::commands::serve_console::Wish;
+use crate::commands::serve_registry::Fleet;
 use crate::commands::serve_wishes::{Wishes, sound};
-use crate::commands::{serve_console, serve_door};
+use crate::commands::{serve_console, serve_door, serve_grpc};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
+use crate::running_instance::Instance;
 use crate::ui::pipes::{standard_input, standard_output};
 
 /// Serves until it is told to end.
 pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
     let config = context.config()?;
     let over_pipes = serve.stdio;
-    let console = Wish { left_out: serve.no_console, url: serve.console_url.clone() };
+    let talks = Talks::default();
+    let mut beside = Beside {
+        console: Wish {
+            left_out: serve.no_console,
+            registry: serve.registry,
+            url: serve.console_url.clone(),
+            talks: talks.clone(),
+            only: Vec::new(),
+        },
+        grpc: None,
+    };
+    let is_alone = serve.editor.grpc.is_some() && serve.listen.is_none();
+    let editors = serve_grpc::Wish::of(context, &config, &serve.editor).await?;
     let wishes = Wishes::of(serve, sound(context, &config)?);
     let only: Vec<_> =
         wishes.servers.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
+    beside.console.only.clone_from(&only);
     let only = (!only.is_empty()).then_some(only);
     let allow = match wishes.review {
         GatewayReview::Client => vec![Pattern::new("*")],
         GatewayReview::Ask => Vec::new(),
     };
-    let door = if over_pipes { Door::default() } else { serve_door::door(context, &wishes)? };
-    let listener = if over_pipes { None } else { Some(listen(wishes.listen).await?) };
-    let people = People::nobody(&context.printer);
+    let has_port = !over_pipes && !is_alone;
+    let door = if has_port { serve_door::door(context, &wishes)? } else { Door::default() };
+    let listener = if has_port { Some(listen(wishes.listen).await?) } else { None };
+    let editors = editors.open(context).await?;
+    beside.grpc = editors.place();
+    let people = match !has_port || beside.console.left_out {
+        true => People::nobody(&context.printer),
+        false => People::at_console(&context.printer, &talks),
+    };
+    let people = people.with_new_servers();
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
     let options = wishes.options(&door);
     let (drain, names) = (options.drain, options.names);
+    let limits = serve_grpc::Limits {
+        in_flight: options.caller.in_flight,
+        body_bytes: options.body_limit_bytes,
+        drain,
+    };
     let gateway = Gateway::new(host.clone(), options);
     let has_prefix = config.servers.values().any(|server| server.prefix.is_some());
     if names == NameMode::Plain || has_prefix {
         host.settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
+    let editors = editors.start(context, &host, limits);
     match listener {
-        None => over_pipe(context, &gateway, drain).await,
-        Some(listener) => over_http(context, &console, &gateway, listener, door).await?,
+        None if over_pipes => over_pipe(context, &gateway, drain).await,
+        None => alone(context, &host, &beside).await?,
+        Some(listener) => over_http(context, &beside, &gateway, listener, door).await?,
     }
+    editors.finish().await?;
     gateway.stop();
     host.stop().await;
     Ok(exit_code::OK)
@@ -65,9 +97,29 @@ async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
     }
 }
 
+/// What there is beside the MCP endpoint.
+struct Beside {
+    console: Wish,
+    /// Where editors are served.
+    grpc: Option<String>,
+}
+
+/// Serves editors and nobody else.
+async fn alone(context: &Context, host: &Host, beside: &Beside) -> Result<(), CliError> {
+    let grpc = beside.grpc.as_deref().unwrap_or_default();
+    if context.shared.json {
+        let servers = host.fleet().load().servers.len();
+        context.printer.json(&json!({"grpc": grpc, "servers": servers}))?;
+    } else {
+        context.printer.words(&format!("gRPC          {grpc}\nstop          Ctrl-C\n"))?;
+    }
+    context.interrupts.token().cancelled().await;
+    Ok(())
+}
+
 async fn over_http(
     context: &Context,
-    console: &Wish,
+    beside: &Beside,
     gateway: &Gateway,
     listener: TcpListener,
     door: Door,
@@ -75,10 +127,24 @@ async fn over_http(
     let address = listener.local_addr().map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
     })?;
-    let console = serve_console::console(context, console, gateway.host(), address)?;
-    announce(context, gateway.host(), address, console.as_ref().and_then(|it| it.link()))?;
+    let wish = &beside.console;
+    let console = serve_console::console(context, wish, gateway.host(), address)?;
+    // Kept as long as it serves: other commands of this home find it by that.
+    let _written = console.as_ref().filter(|_| address.ip().is_loopback()).and_then(|console| {
+        let instance = Instance::new(address, console.key()?, &context.places, &wish.only);
+        instance.write(&context.places)
+    });
+    let link = console.as_ref().and_then(|it| it.link());
+    announce(context, gateway.host(), address, (link, beside.grpc.as_deref()))?;
     let stop = context.interrupts.token().clone();
     let pages = console.map(|console| console.router());
+    let pages = if wish.registry {
+        let fleet = Arc::new(Fleet { host: gateway.host().clone() });
+        let registry = http::directory(door.clone(), fleet);
+        Some(pages.unwrap_or_default().merge(registry))
+    } else {
+        pages
+    };
     let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
     served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
 }
@@ -94,18 +160,24 @@ fn announce(
     context: &Context,
     host: &Host,
     address: SocketAddr,
-    console: Option<String>,
+    beside: (Option<String>, Option<&str>),
 ) -> Result<(), CliError> {
+    let (console, grpc) = beside;
     let url = format!("http://{address}/mcp");
     if let Some(link) = &console {
         serve_console::show(context, link);
     }
     if context.shared.json {
         let servers = host.fleet().load().servers.len();
-        return context.printer.json(&json!({"url": url, "servers": servers, "console": console}));
+        let mut told = json!({"url": url, "servers": servers, "console": console});
+        if let (Some(grpc), Some(told)) = (grpc, told.as_object_mut()) {
+            told.insert("grpc".to_owned(), json!(grpc));
+        }
+        return context.printer.json(&told);
     }
+    let grpc = grpc.map(|grpc| format!("gRPC          {grpc}\n")).unwrap_or_default();
     context.printer.words(&format!(
-        "MCP endpoint  {url}\nconnect       claude mcp add --transport http switchboard {url}\nstop          Ctrl-C\n"
+        "MCP endpoint  {url}\nconnect       claude mcp add --transport http switchboard {url}\n{grpc}stop          Ctrl-C\n"
     ))
 }
 

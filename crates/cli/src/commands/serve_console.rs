@@ -3,17 +3,24 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard_console::{Address, Console, Options};
-use switchboard_host::Host;
+use switchboard_console::{Address, Console, NoModel, OpenModel, Options, Talks};
+use switchboard_host::{Host, ServerId};
 
+use crate::chat::open::{model_error, profile_for};
 use crate::context::Context;
 use crate::error::CliError;
 
 /// What is wanted of the console.
 pub(crate) struct Wish {
     pub(crate) left_out: bool,
+    /// Whether we answer as a registry beside it.
+    pub(crate) registry: bool,
     /// A proxy with TLS through which it is reached.
     pub(crate) url: Option<String>,
+    /// Conversations that are held through it.
+    pub(crate) talks: Talks,
+    /// The only servers that are served, if any are named.
+    pub(crate) only: Vec<ServerId>,
 }
 
 /// The console, where it is wanted and only this machine or a proxy with TLS can reach it.
@@ -37,11 +44,25 @@ pub(crate) fn console(
     let talk = context.printer.clone();
     let options = Options {
         address,
-        state: context.places.state.clone(),
+        places: context.places.clone(),
+        environment: context.environment.clone(),
+        talks: wish.talks.clone(),
+        models: Some(models(context)),
         stop: context.interrupts.token().clone(),
         announce: Box::new(move |link| talk.say(&line(link))),
     };
     Ok(Some(Console::new(host.clone(), options)))
+}
+
+/// Opens the models of the configuration.
+fn models(context: &Context) -> Box<OpenModel> {
+    let environment = context.environment.clone();
+    Box::new(move |config, wanted| {
+        let no_model = |error: CliError| NoModel { message: error.message, hint: error.hint };
+        let profile = profile_for(config, wanted).map_err(no_model)?;
+        switchboard_models::open(&profile, &environment)
+            .map_err(|error| no_model(model_error(error)))
+    })
 }
 
 /// Shows the link to whoever sees the terminal.

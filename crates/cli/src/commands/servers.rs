@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::args::OfServer;
 use crate::commands::consent::{self, how};
 use crate::commands::login::in_words;
-use crate::commands::tools;
+use crate::commands::{servers_running, tools};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -42,6 +42,9 @@ struct Shown<'a> {
 
 /// Lists servers.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
+    if servers_running::list(context, of).await? {
+        return Ok(exit_code::OK);
+    }
     let host = tools::start(context, of).await?;
     let shown = show_in_chat(context, &host).await;
     host.stop().await;
@@ -65,12 +68,8 @@ pub(crate) async fn show_in_chat(context: &Context, host: &Host) -> Result<(), C
         let heading =
             ["server", "status", "how", "revision", "tools", "resources", "prompts", "login"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))?;
-        for (server, _) in &servers {
-            let found = server.config.as_deref().map_or(&[][..], |config| &config.findings);
-            for finding in found.iter().filter(|finding| finding.is_danger()) {
-                let name = escape_line(server.id.as_str());
-                context.printer.say(&format!("`{name}`: {}", consent::line(finding)));
-            }
+        for config in servers.iter().filter_map(|(server, _)| server.config.as_deref()) {
+            consent::tell_dangers(context, config);
         }
         Ok(())
     }

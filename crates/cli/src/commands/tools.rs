@@ -24,7 +24,8 @@ pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, Cl
         return shown.map(|()| exit_code::OK);
     }
     let lease = host.lease();
-    let entries: Vec<Entry<'_>> = lease.catalog().tools().collect();
+    let all = lease.catalog().tools();
+    let entries: Vec<Entry<'_>> = all.filter(|entry| wanted.all || lists(&lease, *entry)).collect();
     let shown = print(context, &lease, &entries);
     host.stop().await;
     shown.map(|()| exit_code::OK)
@@ -36,6 +37,8 @@ pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Resu
     let lease = host.lease();
     let entries: Vec<Entry<'_>> =
         lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry).collect();
+    let entries: Vec<Entry<'_>> =
+        entries.into_iter().filter(|entry| lists(&lease, *entry)).collect();
     if entries.is_empty() {
         context.printer.say("no tool fits these words");
     }
@@ -50,7 +53,9 @@ pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<
     // A person may look at what is held.
     let (fleet, flagged) = (host.fleet().load(), host.flagged());
     let catalog = Arc::new(Catalog::of(&fleet));
-    let lease = Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged);
+    let unlisted = Arc::clone(host.lease().unlisted());
+    let lease =
+        Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged).with_unlisted(unlisted);
     let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
         Some(entry) => print_one(context, &lease, entry),
         None => {
@@ -77,6 +82,8 @@ pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Resul
     } else {
         lease.catalog().search(words, 20).into_iter().map(|(entry, _)| entry).collect()
     };
+    let entries: Vec<Entry<'_>> =
+        entries.into_iter().filter(|entry| lists(&lease, *entry)).collect();
     print(context, &lease, &entries)
 }
 
@@ -97,6 +104,9 @@ fn print(context: &Context, lease: &Lease, entries: &[Entry<'_>]) -> Result<(), 
         let all: Vec<Value> = entries.iter().map(|entry| as_json(lease, *entry)).collect();
         return context.printer.json(&all);
     }
+    if entries.iter().any(|entry| !lists(lease, *entry)) {
+        return print_with_rules(context, lease, entries);
+    }
     let rows: Vec<[String; 4]> = entries
         .iter()
         .map(|entry| {
@@ -111,6 +121,30 @@ fn print(context: &Context, lease: &Lease, entries: &[Entry<'_>]) -> Result<(), 
         .collect();
     let heading = ["server", "tool", "arguments", "description"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+fn print_with_rules(
+    context: &Context,
+    lease: &Lease,
+    entries: &[Entry<'_>],
+) -> Result<(), CliError> {
+    let row = |entry: &Entry<'_>| {
+        let said = entry.tool.definition().description.unwrap_or_default();
+        let by = forbidden(lease, *entry).unwrap_or_default();
+        [entry.server.id.as_str(), entry.tool.name(), &first_line(&said), by].map(str::to_owned)
+    };
+    let rows: Vec<[String; 4]> = entries.iter().map(row).collect();
+    let heading = ["server", "tool", "description", "forbidden by"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+/// Whether models and clients are shown it.
+fn lists(lease: &Lease, entry: Entry<'_>) -> bool {
+    lease.lists(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
+}
+
+fn forbidden<'a>(lease: &'a Lease, entry: Entry<'_>) -> Option<&'a str> {
+    lease.forbidden(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
 }
 
 fn print_one(context: &Context, lease: &Lease, entry: Entry<'_>) -> Result<(), CliError> {
@@ -144,6 +178,9 @@ fn print_one(context: &Context, lease: &Lease, entry: Entry<'_>) -> Result<(), C
         escape_line(&name),
         entry.tool.digest()
     ));
+    if let Some(by) = forbidden(lease, entry) {
+        text.push_str(&format!("\nforbidden by {}\n", escape_line(by)));
+    }
     if let Some(flagged) = flagged(lease, entry) {
         text.push_str(&format!("\n{}", held::described(flagged)));
     }
@@ -157,6 +194,7 @@ fn as_json(lease: &Lease, entry: Entry<'_>) -> Value {
         "model_name": lease.catalog().names().get(entry.place),
         "fingerprint": &**entry.tool.digest(),
         "found": flagged(lease, entry),
+        "forbidden_by": forbidden(lease, entry),
         "definition": serde_json::from_str::<Value>(entry.tool.item.raw.get()).unwrap_or_default(),
     })
 }

@@ -3,6 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod ask;
 pub(crate) mod asker;
+pub(crate) mod at_console;
 pub(crate) mod callback;
 pub(crate) mod editor;
 pub(crate) mod elsewhere;

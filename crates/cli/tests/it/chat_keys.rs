@@ -163,3 +163,35 @@ fn words_typed_while_a_tool_runs_reach_the_model_after_the_result() {
     let kinds: Vec<&str> = kept.iter().map(|step| step["what"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["began", "said", "answered", "said", "ended", "answered"]);
 }
+
+#[test]
+fn commands_typed_while_a_tool_runs_are_commands_and_the_model_never_reads_them() {
+    let config = json!({"mcpServers": {"echo": fixture(&["echo"])}});
+    let turns = json!([
+        {"calls": [{"name": "echo__slow", "arguments": {"ms": 3000}}]},
+        {"text": "I am done."},
+    ]);
+    let switchboard = scripted(&config, &turns);
+    let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "echo"]);
+    terminal.line("Take your time");
+    terminal.wait_for("→ echo/slow");
+    terminal.say("/model\n");
+    terminal.wait_for("main: scripted");
+    terminal.say("/nonsense\n");
+    terminal.wait_for("`/nonsense` is no command");
+    terminal.say("/undo\n");
+    terminal.wait_for("(this is done after the current turn)");
+    terminal.wait_for("I am done.");
+    terminal.wait_for("the last turn is taken back");
+    terminal.line("Once more");
+    terminal.wait_for("→ echo/slow");
+    terminal.say("/quit\n");
+    assert_eq!(terminal.finish().0, 0);
+    let kept = steps(&switchboard, &last_session(&switchboard));
+    let said: Vec<&str> = kept
+        .iter()
+        .filter(|step| step["what"] == "said")
+        .filter_map(|step| step["text"].as_str())
+        .collect();
+    assert_eq!(said, ["Take your time", "Once more"]);
+}

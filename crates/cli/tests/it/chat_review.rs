@@ -89,7 +89,8 @@ fn what_is_always_allowed_is_written_down_and_not_asked_again() {
 
 #[test]
 fn always_counts_for_the_rest_of_the_message() {
-    let turns = json!([write(&[], &["a", "b"]), {"expect": ["wrote a\nwrote b"], "text": "Both."}]);
+    let turns =
+        json!([write(&[], &["a", "b"]), {"expect": ["wrote a", "wrote b"], "text": "Both."}]);
     let switchboard = notes(&json!({"autoApprove": true}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Write");

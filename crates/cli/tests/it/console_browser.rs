@@ -1,43 +1,44 @@
 //! The web console in a real browser, from signing in to finding a call in the record.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::console_apps;
 use crate::console_person::client_call;
 use crate::running::Running;
 use crate::serve_client::Serving;
 use crate::switchboard::{Switchboard, fixture};
 use crate::testenv::{NODE, installed};
+use crate::told_server;
 
 /// A browser needs long where other tests run beside it.
 const BROWSING: Duration = Duration::from_secs(240);
 
-/// Where the pictures go that were taken on the way.
-fn pictures() -> PathBuf {
-    let packages = PathBuf::from(installed("browser"));
-    let folder = packages.ancestors().nth(2).unwrap().join("console-pictures");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 #[test]
 fn somebody_signs_in_looks_tries_approves_and_finds_it_again() {
-    let switchboard = Switchboard::with(&json!({
+    let switchboard = Switchboard::new();
+    let overlay = switchboard.text_path("overlay");
+    switchboard.configure(&json!({
         "echo": fixture(&["echo"]),
+        "drifting": fixture(&["echo", "--overlay", &overlay]),
+        "apps": {"url": told_server::start_whole(console_apps::says)},
         "broken": {"command": "no-such-program-anywhere"},
     }));
     let serving = Serving::start(&switchboard, &["--review", "ask"]);
     serving.wait_for_tool(None, "echo__add");
+    serving.wait_for_tool(None, "drifting__add");
     let script = format!("{}/../testkit/clients/console.mjs", env!("CARGO_MANIFEST_DIR"));
+    let mut entry = fixture(&["echo"]);
+    entry["env"] = json!({"TOKEN": "not-to-be-seen", "PLACE": "${HOME}"});
     let mut command = Command::new(installed(NODE));
     command
         .arg(script)
         .arg(installed("browser/node_modules"))
         .arg(serving.console_link())
-        .arg(pictures());
+        .arg(overlay)
+        .arg(entry.to_string());
     switchboard.surround(&mut command);
     let mut running = Running::start(&mut command);
     running.close_input();
@@ -52,10 +53,19 @@ fn somebody_signs_in_looks_tries_approves_and_finds_it_again() {
     assert!(client.join().unwrap().body.contains("from a client"));
     let expected = json!({
         "title": "Overview",
-        "servers": ["broken", "builtin", "echo"],
+        "servers": ["apps", "broken", "builtin", "drifting", "echo"],
+        "entry": {"TOKEN": "[kept]", "PLACE": "${HOME}"},
         "sum": "{\n  \"sum\": 42\n}",
         "echoed": "<img src=x onerror=alert(1)>",
         "pictures": 0,
+        "difference": [
+            "- description: \"Answers with the text.\"",
+            "+ description: \"Now it shouts.\"",
+        ],
+        "approved": "Now it shouts.",
+        "verdict": "ask",
+        "otherwise": true,
+        "app": ["\"show\" for \"Ada\"", "\"other\" for null", "no parent, no cookie", "222px"],
         "waiting": "1",
         "newest": "echo / echo",
         "steps": ["Proposed", "Decided: ask", "Sent", "Ended: ok"],

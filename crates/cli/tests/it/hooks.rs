@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::hook_scripts::{before, echo, permitting, saying};
+use crate::policy_team::digest;
 use crate::running::{PATIENCE, assert_gone, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture, text_of};
 
@@ -69,6 +70,27 @@ fn hooks_are_asked_level_by_level_and_the_record_names_each() {
     for (hook, level) in named {
         assert!(hook.contains(&format!("` ({level}): allow (")), "{by}");
     }
+}
+
+#[test]
+fn a_team_has_hooks_between_those_of_the_organisation_and_the_project() {
+    let switchboard = echo();
+    let config = json!({
+        "mcpServers": {"echo": fixture(&["echo"])},
+        "settings": {"team": {"hooks": {"path": "../team/hooks.json"}}},
+    });
+    switchboard.write_config(&config.to_string());
+    for folder in ["system", "team", "own"] {
+        let log = switchboard.folder().join("order");
+        let script = format!("echo {folder} >> '{}'\n{}", log.display(), permitting("allow"));
+        switchboard.script(&format!("{folder}/hook.sh"), &script);
+        let file = format!("{folder}/hooks.json");
+        switchboard.hooks(&file, &before(&[json!({"command": "./hook.sh"})]));
+    }
+    switchboard.write_call().expect(0);
+    assert_eq!(switchboard.lines("order"), ["system", "team", "own"]);
+    let by = switchboard.newest()["verdict_by"].as_str().unwrap().to_owned();
+    assert!(by.contains("` (team): allow ("), "{by}");
 }
 
 #[test]
@@ -334,5 +356,36 @@ fn a_call_that_is_given_up_takes_its_hook_with_it() {
     calling.interrupt();
     calling.finish_within(Duration::from_secs(10)).expect(130);
     assert_gone(pid.trim().parse().unwrap(), Duration::from_secs(5));
+    assert_eq!(switchboard.written(), "");
+}
+
+#[test]
+fn a_teams_hooks_run_in_their_folder_after_the_organisations_while_their_digest_is_right() {
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    let say = |name: &str, word: &str| {
+        format!("pwd > folder; echo {name} >> ../order\n{}", permitting(word))
+    };
+    switchboard.script("system/first.sh", &say("enterprise", "allow"));
+    switchboard.hooks("system/hooks.json", &before(&[json!({"command": "./first.sh"})]));
+    switchboard.script("team/second.sh", &say("team", "deny"));
+    let file = switchboard.hooks("team/hooks.json", &before(&[json!({"command": "./second.sh"})]));
+    let configure = |sha256: &str| {
+        let config = json!({
+            "mcpServers": {"echo": fixture(&["echo", "--journal", &journal])},
+            "settings": {"team": {"hooks": {"path": file, "sha256": sha256}}},
+        });
+        switchboard.write_config(&config.to_string());
+    };
+    configure(&digest(&std::fs::read_to_string(&file).unwrap()));
+    let denied = switchboard.write_call().expect(5).json();
+    assert_eq!(denied["reason"], "hook", "{denied}");
+    let message = denied["message"].as_str().unwrap();
+    assert!(message.starts_with("hook `./second.sh` (team) does not allow it"), "{message}");
+    assert_eq!(switchboard.lines("order"), ["enterprise", "team"]);
+    assert!(switchboard.lines("team/folder")[0].ends_with("/team"));
+    configure(&digest("something else"));
+    let broken = switchboard.write_call().expect(5).json();
+    assert_eq!(broken["reason"], "hook_error", "{broken}");
     assert_eq!(switchboard.written(), "");
 }

@@ -261,3 +261,19 @@ fn hk_07_hooks_that_rewrite_each_other_come_to_an_end() {
     assert_eq!(called["reason"], "hook_error");
     assert_eq!(called["message"], "hooks put other arguments in place again and again");
 }
+
+#[test]
+fn hk_07_policy_decides_about_the_arguments_of_a_hook() {
+    let switchboard =
+        rewriting(&json!({"permission": "allow", "updated_input": {"text": "forbidden"}}));
+    let rule = json!({"effect": "deny", "target": "echo/echo", "when": "args.text == 'forbidden'"});
+    switchboard.write_policy("enterprise", &json!({ "rules": [rule] }));
+    let called = switchboard.call(&["echo", "echo", "text=original"], 5);
+    assert_eq!([&called["outcome"], &called["reason"]], ["denied", "policy"], "{called}");
+    let message = called["message"].as_str().unwrap();
+    assert!(message.contains("of the enterprise policy"), "{message}");
+    assert!(message.contains(r#"put these arguments in place: {"text":"forbidden"}"#), "{message}");
+    let shown = switchboard.newest();
+    assert_eq!(shown["arguments"], json!({"text": "original"}));
+    assert_eq!(shown["verdict"], "deny");
+}

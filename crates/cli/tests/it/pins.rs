@@ -420,3 +420,58 @@ fn an_answer_for_the_session_holds_for_that_tool_until_its_definition_changes() 
     answer(&stream.next_message(), "skip");
     stream.next_message();
 }
+
+/// What waits for a person about a server's first use, as soon as something does.
+fn first_use(switchboard: &Switchboard) -> Value {
+    let listed = || {
+        let listed = switchboard.json(&["review", "list"]);
+        listed.as_array().unwrap().iter().find(|entry| entry["kind"] == "first_use").cloned()
+    };
+    poll(PATIENCE, listed).expect("the first use is asked about")
+}
+
+#[test]
+fn the_first_use_of_a_server_waits_in_the_queue_and_a_yes_there_approves_it() {
+    let it = Drifting::with(&json!({"firstUse": "ask"}));
+    let gateway = Gateway::start(&it.switchboard, &[]);
+    let entry = first_use(&it.switchboard);
+    assert_eq!(entry["server"], "srv");
+    let how = entry["details"]["how"].as_str().unwrap();
+    assert!(how.contains("echo --overlay"), "{entry}");
+    let names: Vec<&str> = entry["details"]["definitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|definition| definition["name"].as_str())
+        .collect();
+    assert!(names.contains(&"echo") && names.contains(&"write"), "{entry}");
+    let id = entry["id"].as_str().unwrap();
+    let shown = it.switchboard.run(&["review", "show", id]).expect(0).stdout;
+    assert!(shown.contains("is used for the first time"), "{shown}");
+    it.switchboard.run(&["review", "answer", id, "accept"]).expect(0);
+    gateway.wait_for_tool("srv__echo");
+    assert_eq!(it.switchboard.json(&["review", "list"]), json!([]));
+    it.echo(0);
+    it.offers(&described(OTHER));
+    it.echo(5);
+}
+
+#[test]
+fn a_no_to_the_first_use_leaves_it_held_and_an_approval_elsewhere_ends_the_question() {
+    let it = Drifting::with(&json!({"firstUse": "ask"}));
+    let gateway = Gateway::start(&it.switchboard, &[]);
+    let entry = first_use(&it.switchboard);
+    it.switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "decline"]).expect(0);
+    it.echo(5);
+    assert_eq!(it.switchboard.json(&["review", "list"]), json!([]), "it is asked once");
+    drop(gateway);
+    let gateway = Gateway::start(&it.switchboard, &[]);
+    first_use(&it.switchboard);
+    it.switchboard.run(&["pins", "approve", "srv"]).expect(0);
+    gateway.wait_for_tool("srv__echo");
+    let is_over = || {
+        let listed = it.switchboard.json(&["review", "list"]);
+        listed.as_array().unwrap().is_empty().then_some(())
+    };
+    poll(PATIENCE, is_over).expect("the question is withdrawn");
+}

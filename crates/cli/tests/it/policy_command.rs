@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::given::{given, tool};
 use crate::switchboard::{Switchboard, fixture};
 
 fn home() -> Switchboard {
@@ -133,4 +134,30 @@ fn what_if_lists_the_recorded_calls_that_would_be_decided_otherwise() {
     assert_eq!(rows, [["echo/write", "allow", "ask"], ["echo/echo", "allow", "ask"]]);
     let same = switchboard.folder().join("own/policy.json");
     switchboard.run(&["policy", "what-if", same.to_str().unwrap()]).expect(0);
+}
+
+#[test]
+fn what_if_knows_what_servers_say_about_their_tools() {
+    let switchboard = Switchboard::new();
+    let mut look = tool("look", "Looks.", json!({}));
+    look["annotations"] = json!({"readOnlyHint": true});
+    let offers = json!({"tools": [look, tool("change", "Changes.", json!({}))]});
+    let mut entry = given(&switchboard, "srv", &offers);
+    entry["trusted"] = json!(true);
+    switchboard.configure(&json!({"srv": entry}));
+    for name in ["look", "change"] {
+        switchboard.run(&["call", "srv", name]).expect(0);
+    }
+    for (when, denied) in [
+        ("!tool.readOnly", "srv/change"),
+        ("has(tool.annotations.readOnlyHint) && tool.annotations.readOnlyHint", "srv/look"),
+    ] {
+        let rule = json!({"effect": "deny", "target": "srv/*", "when": when});
+        switchboard.write("changed.json", &json!({ "rules": [rule] }).to_string());
+        let words = ["policy", "what-if", "changed.json", "--json"];
+        let found = switchboard.run(&words).expect(1).json();
+        let targets: Vec<&Value> =
+            found["differences"].as_array().unwrap().iter().map(|row| &row["target"]).collect();
+        assert_eq!(targets, [denied], "{when}");
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, NEWEST_LEGACY};
+use crate::given::{given, tool};
 use crate::running::{PATIENCE, poll};
 use crate::scripted::{configure, last_session, results, task};
 use crate::switchboard::{Switchboard, fixture};
@@ -89,8 +90,14 @@ fn hk_04_a_conversation_that_goes_on_is_held_to_the_rules_of_the_day() {
 
 #[test]
 fn hk_04_a_denied_tool_is_denied_to_clients_of_the_gateway_in_both_eras() {
-    let switchboard = denied();
-    let gateway = Gateway::with_tool(&switchboard, &[], "echo__write");
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    let entry = fixture(&["echo", "--tasks", "--journal", &journal]);
+    let neighbour = json!({"tools": [tool("plain", "The neighbour's.", json!({}))]});
+    let other = given(&switchboard, "other", &neighbour);
+    switchboard.configure(&json!({"echo": entry, "other": other}));
+    deny(&switchboard);
+    let gateway = Gateway::with_tool(&switchboard, &[], "other__plain");
     let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
     let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
     let answers = [
@@ -111,6 +118,48 @@ fn hk_04_a_denied_tool_is_denied_to_clients_of_the_gateway_in_both_eras() {
         assert!(text.contains("`no echo` of the enterprise policy"), "{text}");
     }
     nothing_ran(&switchboard);
+}
+
+#[test]
+fn what_is_denied_to_everybody_is_listed_to_nobody_but_a_person_who_wants_all() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let rules = json!([
+        {"effect": "deny", "target": "echo/write", "name": "no writing"},
+        {"effect": "deny", "target": "echo/add", "when": "args.a > 5"},
+        {"effect": "deny", "target": "echo/greet", "kind": "prompt"},
+        {"effect": "deny", "target": "echo/test://static-text", "kind": "resource"},
+    ]);
+    let policy = json!({ "rules": rules });
+    let file = switchboard.write_policy("enterprise", &policy);
+    let listed = switchboard.tools("echo");
+    assert!(!listed.contains(&"write".to_owned()), "{listed:?}");
+    assert!(listed.contains(&"add".to_owned()), "it is denied only sometimes: {listed:?}");
+    let all = switchboard.json(&["tools", "list", "--all"]);
+    let write = all.as_array().unwrap().iter().find(|tool| tool["name"] == "write").unwrap();
+    let by = write["forbidden_by"].as_str().unwrap();
+    assert!(by.starts_with("`no writing` of the enterprise policy ("), "{by}");
+    let shown = switchboard.run(&["tools", "list", "--all"]).expect(0).stdout;
+    assert!(shown.contains("`no writing` of the enterprise policy ("), "{shown}");
+    let prompt = switchboard.run(&["tools", "prompt"]).expect(0).stdout;
+    assert!(
+        prompt.contains("Adds two numbers.") && !prompt.contains("Leaves a trace."),
+        "{prompt}"
+    );
+    let explained =
+        switchboard.json(&["policy", "explain", "echo/write", "--args", "{\"key\":\"a\"}"]);
+    assert!(explained.to_string().contains("no writing"), "{explained}");
+
+    let gateway = Gateway::with_tool(&switchboard, &[], "echo__add");
+    let modern = gateway.modern();
+    assert!(!modern.names("tools").contains(&"echo__write".to_owned()));
+    assert!(!modern.names("prompts").contains(&"echo__greet".to_owned()));
+    let resources = modern.ask("resources/list", &json!({})).to_string();
+    assert!(!resources.contains("test://static-text\""), "{resources}");
+    let refused = modern.call("echo__write", &json!({"key": "a"})).to_string();
+    assert!(refused.contains("`no writing` of the enterprise policy"), "{refused}");
+
+    std::fs::remove_file(file).unwrap();
+    gateway.wait_for_tool("echo__write");
 }
 
 #[test]
@@ -235,4 +284,19 @@ fn another_waiting(switchboard: &Switchboard, than: &str) -> String {
         others.next()
     });
     found.expect("nothing waits")
+}
+
+#[test]
+fn ux_05_a_rule_sees_through_characters_that_cannot_be_seen() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let when = "args.text.contains('rm -rf')";
+    let rules = json!([{"effect": "deny", "target": "echo/echo", "when": when}]);
+    switchboard.write_policy("enterprise", &json!({ "rules": rules }));
+    for (text, code) in
+        [("ls", 0), ("rm -rf /", 5), ("r\u{200b}m -rf /", 5), ("r\u{2060}m -r\u{200d}f", 5)]
+    {
+        let arguments = json!({ "text": text }).to_string();
+        let ran = switchboard.run(&["call", "echo", "echo", "--json-args", &arguments]);
+        assert_eq!(ran.code, code, "{text:?}: {ran:?}");
+    }
 }

@@ -9,7 +9,7 @@ use crate::switchboard::{Switchboard, fixture};
 
 const RULES: &str = r#"{"rules": [{"effect": "deny", "target": "echo/echo", "name": "team"}]}"#;
 
-fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

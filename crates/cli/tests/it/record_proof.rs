@@ -136,3 +136,29 @@ fn lg_07_of_a_very_long_argument_the_record_keeps_a_digest_and_the_beginning() {
     assert!(kept["bytes"].as_u64().unwrap() > 5 << 20, "{kept}");
     assert_eq!(kept["sha256"].as_str().map(str::len), Some(64), "{kept}");
 }
+
+#[test]
+fn a_result_in_a_file_of_its_own_is_sealed_as_well() {
+    for change in ["changed", "cut", "removed"] {
+        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+        switchboard.run(&["call", "echo", "big", "bytes=2000000"]).expect(0);
+        switchboard.run(&["calls", "verify"]).expect(0);
+        let folder = switchboard.folder().join("own/state/record/results");
+        let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let mut text = std::fs::read(&file).unwrap();
+        assert!(text.len() > 2_000_000);
+        match change {
+            "changed" => text[1_000_000] ^= 1,
+            "cut" => text.truncate(1_999_999),
+            _ => text.clear(),
+        }
+        if change == "removed" {
+            std::fs::remove_file(&file).unwrap();
+        } else {
+            std::fs::write(&file, text).unwrap();
+        }
+        let told = switchboard.run(&["calls", "verify"]).expect(7);
+        let words = format!("call {}: it is not as it was recorded", id(&switchboard, 1));
+        assert!(told.stderr.contains(&words), "{change}: {told:?}");
+    }
+}

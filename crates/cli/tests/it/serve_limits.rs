@@ -23,7 +23,9 @@ fn says_later(reply: &Reply) -> bool {
 
 #[test]
 fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
-    let switchboard = echo();
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    switchboard.configure(&json!({"one": fixture(&["echo", "--trace", &trace])}));
     let (busy, other) = (token(&switchboard, &["busy"]), token(&switchboard, &["other"]));
     let serving = Serving::start(&switchboard, &["--require-token", "--max-in-flight", "2"]);
     serving.wait_for_tool(Some(&busy), "one__slow");
@@ -34,8 +36,13 @@ fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
         stream.write_all(slow.text(serving.port).as_bytes()).unwrap();
         streams.push(stream);
     }
+    // Before anything else is asked: it would take the place of one of them.
+    until(|| {
+        let heard = std::fs::read_to_string(&trace).unwrap_or_default();
+        heard.lines().filter(|line| line.contains("tools/call")).count() == 2
+    });
     let list = |token: &str| serving.send(&modern(Some(token), "tools/list", json!({})));
-    until(|| list(&busy).status == 429);
+    assert_eq!(list(&busy).status, 429);
     let start = Instant::now();
     let refused = list(&busy);
     assert!(says_later(&refused) && start.elapsed() < Duration::from_secs(2), "{refused:?}");

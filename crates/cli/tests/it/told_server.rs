@@ -10,17 +10,35 @@ pub(crate) type Says = fn(&str, &Value) -> Result<Value, String>;
 
 /// Starts the server; gives its address. It ends with the test's process.
 pub(crate) fn start(says: Says) -> String {
+    start_with(says, Lists::Usual)
+}
+
+/// The same for a server that says also what it offers.
+pub(crate) fn start_whole(says: Says) -> String {
+    start_with(says, Lists::Told)
+}
+
+/// Who says what is offered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lists {
+    /// One tool and two templates.
+    Usual,
+    /// The test.
+    Told,
+}
+
+fn start_with(says: Says, lists: Lists) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || answer(stream, says));
+            std::thread::spawn(move || answer(stream, says, lists));
         }
     });
     url
 }
 
-fn answer(mut stream: TcpStream, says: Says) -> Option<()> {
+fn answer(mut stream: TcpStream, says: Says, lists: Lists) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);
     while reader.read_line(&mut line).ok()? > 2 {
@@ -33,7 +51,7 @@ fn answer(mut stream: TcpStream, says: Says) -> Option<()> {
     reader.read_exact(&mut body).ok()?;
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let method = asked["method"].as_str().unwrap_or_default();
-    let (status, body) = match (asked.get("id"), result(method, &asked["params"], says)) {
+    let (status, body) = match (asked.get("id"), result(method, &asked["params"], says, lists)) {
         (None, _) => ("202 Accepted", String::new()),
         (Some(id), Ok(result)) => {
             ("200 OK", json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string())
@@ -48,7 +66,7 @@ fn answer(mut stream: TcpStream, says: Says) -> Option<()> {
     write!(stream, "HTTP/1.1 {status}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").ok()
 }
 
-fn result(method: &str, params: &Value, says: Says) -> Result<Value, String> {
+fn result(method: &str, params: &Value, says: Says, lists: Lists) -> Result<Value, String> {
     let mut result = match method {
         "server/discover" => json!({
             "supportedVersions": ["2026-07-28"],
@@ -61,6 +79,7 @@ fn result(method: &str, params: &Value, says: Says) -> Result<Value, String> {
                 {"uriTemplate": "told://{+path}", "name": "told"},
             ],
         }),
+        "tools/list" | "resources/list" if lists == Lists::Told => says(method, params)?,
         "resources/list" => json!({"resources": []}),
         "prompts/list" => json!({"prompts": []}),
         "tools/list" => json!({"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}),

@@ -1,31 +1,53 @@
 //! What every answer tells the browser about what may be done with it.
 
-use axum::extract::Request;
-use axum::http::header::CACHE_CONTROL;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use crate::apps::OwnRules;
+use crate::console::Shared;
 
 /// Nothing inline, nothing from elsewhere, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-const HEADERS: [(HeaderName, &str); 6] = [
-    (HeaderName::from_static("content-security-policy"), POLICY),
+const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("x-content-type-options"), "nosniff"),
-    (HeaderName::from_static("x-frame-options"), "DENY"),
     (HeaderName::from_static("referrer-policy"), "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
 /// Puts the headers on every answer. What does not say how it may be kept is not kept.
-pub(crate) async fn guarded(request: Request, next: Next) -> Response {
+pub(crate) async fn guarded(
+    State(console): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut response = next.run(request).await;
+    let has_own_rules = response.extensions().get::<OwnRules>().is_some();
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if !has_own_rules {
+        // Frames of apps are the only ones: of this machine, under its other name.
+        let frames = match console.names.is_secure() {
+            true => "'none'".to_owned(),
+            false => {
+                let port = console.names.port();
+                format!("http://localhost:{port} http://127.0.0.1:{port}")
+            }
+        };
+        let policy = HeaderValue::from_str(&format!("{POLICY}; frame-src {frames}"));
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            policy.unwrap_or_else(|_| HeaderValue::from_static(POLICY)),
+        );
+        headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response

@@ -13,6 +13,15 @@ use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, CallQuery, CallRow, CallsShown};
 
+/// How far back calls are shown.
+const SPANS: [(&str, &str); 5] = [
+    ("10m", "10 minutes"),
+    ("1h", "An hour"),
+    ("24h", "A day"),
+    ("7d", "A week"),
+    ("30d", "30 days"),
+];
+
 /// A page of calls.
 pub(crate) async fn calls(
     State(console): State<Shared>,
@@ -31,9 +40,51 @@ pub(crate) async fn calls(
 }
 
 fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
+    let is_newest = query.before.is_none() && query.until.is_none();
+    html! {
+        div class="row-heading" {
+            (heading("Calls", &html! { "Everything that was called, by whom, and how it ended." }))
+            div class="actions" {
+                @if is_newest {
+                    button type="button" class="button" data-pause="" aria-pressed="false"
+                        title="New calls appear by themselves" { "Pause" }
+                }
+                a class="button" href=(address("/api/v1/calls/export", query, None)) download {
+                    "Export as JSON Lines"
+                }
+            }
+        }
+        (filters(servers, query))
+        div data-live=[is_newest.then_some("calls")] {
+            @if shown.calls.is_empty() {
+                (empty("No calls here", &html! {
+                    "Nothing that was called fits. " a href="/calls" { "Show all" }
+                    ", or try a tool on the " a href="/tools" { "Tools" } " page."
+                }))
+            } @else { (table(&shown.calls)) }
+            @if let Some(next) = &shown.next {
+                p class="pages" {
+                    a class="button" href=(address("/calls", query, Some(("before", next)))) {
+                        "Older calls"
+                    }
+                }
+            }
+            @if let Some(time) = &shown.looked_back_to {
+                p class="pages muted" {
+                    "A text, a tool or a caller is looked for in 50,000 calls at a time, here back to "
+                    (when(time)) ". "
+                    a class="button" href=(address("/calls", query, Some(("until", time)))) {
+                        "Look further back"
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn filters(servers: &[String], query: &CallQuery) -> Markup {
     let chosen = |given: &Option<String>, value: &str| given.as_deref() == Some(value);
     html! {
-        (heading("Calls", &html! { "Everything that was called, by whom, and how it ended." }))
         form class="filters" method="get" action="/calls" role="search" data-auto="" {
             label class="grow" {
                 span { "Text" }
@@ -50,6 +101,11 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
                 }
             }
             label {
+                span { "Tool" }
+                input type="text" name="tool" value=[query.tool.as_deref()] autocomplete="off"
+                    spellcheck="false" placeholder="All";
+            }
+            label {
                 span { "Outcome" }
                 select name="outcome" {
                     option value="" { "All" }
@@ -61,18 +117,21 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
                     }
                 }
             }
-            button type="submit" class="button" { "Filter" }
-        }
-        div data-live=[query.before.is_none().then_some("calls")] {
-            @if shown.calls.is_empty() {
-                (empty("No calls here", &html! {
-                    "Nothing that was called fits. " a href="/calls" { "Show all" }
-                    ", or try a tool on the " a href="/tools" { "Tools" } " page."
-                }))
-            } @else { (table(&shown.calls)) }
-            @if let Some(next) = &shown.next {
-                p class="pages" { a class="button" href=(next_page(query, next)) { "Older calls" } }
+            label {
+                span { "Caller" }
+                input type="text" name="caller" value=[query.caller.as_deref()] autocomplete="off"
+                    spellcheck="false" placeholder="All";
             }
+            label {
+                span { "Time" }
+                select name="since" {
+                    option value="" { "Ever" }
+                    @for (value, label) in SPANS {
+                        option value=(value) selected[chosen(&query.since, value)] { (label) }
+                    }
+                }
+            }
+            button type="submit" class="button" { "Filter" }
         }
     }
 }
@@ -88,7 +147,7 @@ pub(super) fn table(calls: &[CallRow]) -> Markup {
                 } }
                 tbody {
                     @for call in calls {
-                        tr {
+                        tr data-key=(call.id) {
                             td class="nowrap" { a href=(place(&["calls", &call.id])) { (when(&call.created_at)) } }
                             td {
                                 (to_server(&call.server)) span class="muted" { " / " }
@@ -113,16 +172,13 @@ pub(super) fn table(calls: &[CallRow]) -> Markup {
     }
 }
 
-/// The address of the next page, with the same filters.
-fn next_page(query: &CallQuery, next: &str) -> String {
-    let CallQuery { server, outcome, text, limit, .. } = query;
-    let limit = limit.map(|limit| limit.to_string());
-    let given = [("server", server), ("outcome", outcome), ("text", text), ("limit", &limit)];
-    let mut out = format!("/calls?before={next}");
-    for (name, value) in given {
-        if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
-            out.push_str(&format!("&{name}={}", place(&[value]).trim_start_matches('/')));
-        }
-    }
-    out
+/// An address with the same filters, and one thing more.
+fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) -> String {
+    let limit = query.limit.map(|limit| limit.to_string());
+    let limit = limit.as_deref().map(|limit| ("limit", limit));
+    let given = more.into_iter().chain(query.filters()).chain(limit);
+    let pairs: Vec<String> = given
+        .map(|(name, value)| format!("{name}={}", place(&[value]).trim_start_matches('/')))
+        .collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }

@@ -7,14 +7,19 @@ use serde_json::{Map, Value};
 
 /// More fields than this are written as JSON.
 const MOST: usize = 60;
+/// So deep are objects in objects shown as fields.
+const DEEPEST: usize = 4;
 
-/// A field for each member of an object's schema.
-pub(super) fn fields(schema: &Value, prefix: &str) -> Markup {
+/// A field for each member of an object's schema, in this order; those that it does not name last.
+pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
     let none = Map::new();
     let members = schema["properties"].as_object().unwrap_or(&none);
     let required = |name: &str| {
         schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name))
     };
+    let mut members: Vec<(&String, &Value)> = members.iter().collect();
+    let place = |name: &str| order.iter().position(|other| other == name).unwrap_or(usize::MAX);
+    members.sort_by_key(|(name, _)| place(name));
     html! {
         @for (number, (name, about)) in members.iter().take(MOST).enumerate() {
             (field(&Field {
@@ -37,6 +42,9 @@ struct Field<'a> {
 
 fn field(field: &Field<'_>) -> Markup {
     let Field { id, name, about, is_required } = field;
+    if let Some(inner) = nested(field) {
+        return inner;
+    }
     html! {
         div class="field" {
             label for=(id) {
@@ -52,6 +60,30 @@ fn field(field: &Field<'_>) -> Markup {
     }
 }
 
+/// The fields of an object that is a member itself.
+fn nested(field: &Field<'_>) -> Option<Markup> {
+    let Field { id, name, about, is_required } = field;
+    let members = about["properties"].as_object()?;
+    // Deeper than this, JSON is easier to read than boxes in boxes.
+    let is_deep = id.matches('-').count() > DEEPEST;
+    if members.is_empty() || is_deep || choices(about).is_some() {
+        return None;
+    }
+    Some(html! {
+        fieldset class="object" id=(id) data-field=(name) data-kind="object"
+            data-required[*is_required] {
+            legend {
+                span class="mono" { (about["title"].as_str().unwrap_or(name)) }
+                @if *is_required { span class="required" title="required" { " *" } }
+            }
+            @if let Some(description) = about["description"].as_str() {
+                p class="muted small" { (description) }
+            }
+            (fields(about, &[], id))
+        }
+    })
+}
+
 fn control(field: &Field<'_>) -> Markup {
     let about = field.about;
     if let Some(choices) = choices(about) {
@@ -65,6 +97,7 @@ fn control(field: &Field<'_>) -> Markup {
             field,
             &[(Value::Bool(true), "yes".to_owned()), (Value::Bool(false), "no".to_owned())],
         ),
+        "array" if kind_of(&about["items"]) == "string" => lines(field),
         "integer" | "number" => number(field),
         "string" => text(field),
         _ => as_json(field),
@@ -81,15 +114,41 @@ fn text(field: &Field<'_>) -> Markup {
                 data-required[*is_required] spellcheck="false" { (default) }
         };
     }
-    let kind = match about["format"].as_str() {
-        Some("email") => "email",
-        Some("uri") => "url",
-        Some("date") => "date",
-        _ => "text",
+    let (kind, example) = match about["format"].as_str() {
+        Some("email") => ("email", Some("name@example.org")),
+        Some("uri") => ("url", Some("https://example.org/")),
+        Some("date") => ("date", None),
+        Some("date-time") => ("text", Some("2026-07-28T12:00:00Z")),
+        _ => ("text", None),
     };
+    let said = |key: &str| about[key].as_u64().map(|number| number.to_string());
     html! {
         input id=(id) type=(kind) data-field=(name) data-kind="string" value=(default)
-            data-required[*is_required] autocomplete="off" spellcheck="false";
+            data-required[*is_required] autocomplete="off" spellcheck="false"
+            minlength=[said("minLength")] maxlength=[said("maxLength")]
+            pattern=[about["pattern"].as_str()] placeholder=[example];
+        @if takes_file(name, about) {
+            // The page's script puts what is in the file into the field.
+            input type="file" class="small" data-file=(id) aria-label={ "A file for " (name) };
+        }
+    }
+}
+
+/// Whether a text is what a file has in it.
+fn takes_file(name: &str, about: &Value) -> bool {
+    let encoded = about["contentEncoding"].as_str() == Some("base64");
+    encoded || about["format"].as_str() == Some("byte") || name == "data" || name == "blob"
+}
+
+/// Texts, one on each line.
+fn lines(field: &Field<'_>) -> Markup {
+    let Field { id, name, about, is_required } = field;
+    let default = about["default"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    html! {
+        textarea id=(id) class="mono" data-field=(name) data-kind="lines" rows="2"
+            data-required[*is_required] placeholder="one on each line" spellcheck="false" {
+            (default.collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
@@ -189,13 +248,14 @@ mod tests {
             "properties": {
                 "count": {"type": "integer", "minimum": 1, "default": 5},
                 "deep": {"type": "object"},
+                "inner": {"properties": {"x": {"type": "string"}}},
                 "fruit": {"enum": ["apple", "pear"], "default": "pear"},
                 "hot": {"type": "boolean"},
                 "path": {"type": "string", "description": "<b>which</b>"},
                 "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
             },
         });
-        let shown = fields(&schema, "f").into_string();
+        let shown = fields(&schema, &[], "f").into_string();
         for part in [
             r#"type="number" data-field="count" data-kind="number" step="1" min="1" value="5""#,
             r#"<textarea id="f-1" class="mono" data-field="deep" data-kind="json""#,
@@ -203,16 +263,27 @@ mod tests {
             r#"<option value="true">yes</option>"#,
             r#"data-field="path" data-kind="string" value="" data-required"#,
             "&lt;b&gt;which&lt;/b&gt;",
-            r#"<fieldset id="f-5" class="choices" data-field="tags" data-kind="choices""#,
+            r#"<fieldset class="object" id="f-4" data-field="inner" data-kind="object""#,
+            r#"<input id="f-4-0" type="text" data-field="x""#,
+            r#"<fieldset id="f-6" class="choices" data-field="tags" data-kind="choices""#,
         ] {
             assert!(shown.contains(part), "no `{part}` in {shown}");
         }
     }
 
     #[test]
+    fn fields_come_in_the_order_that_is_wanted() {
+        let schema = json!({"properties": {"a": {}, "b": {}, "c": {}}});
+        let order = ["c".to_owned(), "a".to_owned()];
+        let shown = fields(&schema, &order, "f").into_string();
+        let place = |name: &str| shown.find(&format!("data-field=\"{name}\"")).unwrap();
+        assert!(place("c") < place("a") && place("a") < place("b"), "{shown}");
+    }
+
+    #[test]
     fn an_odd_schema_gives_no_fields_and_no_fault() {
         for schema in [json!(null), json!([]), json!({"properties": 3}), json!({"required": {}})] {
-            assert!(fields(&schema, "f").into_string().contains("no arguments"), "{schema}");
+            assert!(fields(&schema, &[], "f").into_string().contains("no arguments"), "{schema}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::parts::prose;
 use crate::console::Console;
 use crate::door::Signed;
 use crate::reply::{self, Problem};
+use crate::shown::held_count;
 
 /// One page, without what is around it.
 pub(super) struct Page {
@@ -25,10 +26,11 @@ pub(super) enum Section {
     Reviews,
     Calls,
     Sessions,
+    Policy,
 }
 
 impl Section {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Overview,
         Self::Reviews,
         Self::Servers,
@@ -36,6 +38,7 @@ impl Section {
         Self::Resources,
         Self::Calls,
         Self::Sessions,
+        Self::Policy,
     ];
 
     const fn label(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Section {
             Self::Reviews => "Reviews",
             Self::Calls => "Calls",
             Self::Sessions => "Sessions",
+            Self::Policy => "Policy",
         }
     }
 
@@ -59,6 +63,7 @@ impl Section {
             Self::Reviews => "/reviews",
             Self::Calls => "/calls",
             Self::Sessions => "/sessions",
+            Self::Policy => "/policy",
         }
     }
 
@@ -76,6 +81,7 @@ impl Section {
             }
             Self::Calls => "M2 4h12M2 8h8M2 12h10",
             Self::Sessions => "M2 3h12v8H7l-3 3v-3H2z",
+            Self::Policy => "M8 2v12M3 5h10M3 5 1.500 9.500h3zm10 0-1.500 4.500h3zM5.500 14h5",
         }
     }
 }
@@ -88,6 +94,7 @@ pub(super) async fn respond(
 ) -> Response {
     // The pages work without the queue; the one about it says what is wrong.
     let waiting = console.host.waiting().list().await.map_or(0, |list| list.len());
+    let waiting = waiting + held_count(console);
     let frame = Frame { token: &signed.token, waiting };
     match page {
         Ok(page) => reply::html(frame.around(&page)),
@@ -123,19 +130,21 @@ impl Frame<'_> {
                 body {
                     a class="skip" href="#main" { "Skip to the content" }
                     header class="side" {
-                        a class="brand" href="/" {
-                            img src="/assets/icon.svg" alt="" width="22" height="22";
-                            span { "Switchboard" }
-                        }
-                        nav aria-label="Pages" {
-                            @for section in Section::ALL { (self.way_to(section, page.section)) }
-                        }
-                        div class="foot" {
-                            span class="live" data-live-state="off" title="Live updates" {
-                                span class="dot" {} span class="live-word" { "connecting" }
+                        div class="stay" {
+                            a class="brand" href="/" {
+                                img src="/assets/icon.svg" alt="" width="22" height="22";
+                                span { "Switchboard" }
                             }
-                            button type="button" class="link" data-post="/api/v1/sign-out"
-                                data-then="/" { "Sign out" }
+                            nav aria-label="Pages" {
+                                @for section in Section::ALL { (self.way_to(section, page.section)) }
+                            }
+                            div class="foot" {
+                                span class="live" data-live-state="off" title="Live updates" {
+                                    span class="dot" {} span class="live-word" { "connecting" }
+                                }
+                                button type="button" class="link" data-post="/api/v1/sign-out"
+                                    data-then="/" { "Sign out" }
+                            }
                         }
                     }
                     main id="main" tabindex="-1" { (page.body) }
@@ -191,6 +200,9 @@ pub(super) fn head(title: &str, more: &More<'_>) -> Markup {
             link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
             link rel="stylesheet" href="/assets/style.css";
             script src="/assets/script.js" defer {}
+            script src="/assets/live.js" defer {}
+            script src="/assets/talk.js" defer {}
+            script src="/assets/apps.js" defer {}
         }
     }
 }

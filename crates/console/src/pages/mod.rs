@@ -1,18 +1,24 @@
 //! The pages, made on the server out of what is shown. Every text is text: maud escapes it.
 
+mod add_server;
 mod calls;
 mod chart;
+mod decided;
+mod edit_server;
 mod fields;
+mod held;
 mod layout;
 mod one_call;
 mod overview;
 mod parts;
 mod picture;
+mod policy;
 mod pretty;
 mod prompt;
 mod resources;
 mod result;
 mod reviews;
+mod rows;
 mod server;
 mod servers;
 mod sessions;
@@ -21,14 +27,18 @@ mod tool;
 mod tools;
 mod when;
 
+pub(crate) use add_server::{add_server, proposed};
 pub(crate) use calls::calls;
+pub(crate) use decided::{explained, what_if};
+pub(crate) use edit_server::edit_server;
 pub(crate) use one_call::call;
 pub(crate) use overview::overview;
+pub(crate) use policy::policy;
 pub(crate) use prompt::prompt;
 pub(crate) use resources::resources;
 pub(crate) use result::ran;
 pub(crate) use reviews::reviews;
-pub(crate) use server::server;
+pub(crate) use server::{login_address, server};
 pub(crate) use servers::servers;
 pub(crate) use sessions::{session, sessions};
 pub(crate) use tool::tool;

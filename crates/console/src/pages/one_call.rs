@@ -37,6 +37,10 @@ fn body(shown: &CallShown) -> Markup {
                 h1 class="mono" { (row.target) }
                 div class="actions" {
                     (outcome(row.state))
+                    form data-call={ "/api/v1" (place(&["calls", &row.id])) "/again" }
+                        data-into="ran" {
+                        button type="submit" class="button" { "Run again" }
+                    }
                     @if row.kind == "tool" {
                         a class="button" href=(place(&["tools", &row.server, &row.target])) {
                             "To the tool"
@@ -59,6 +63,7 @@ fn body(shown: &CallShown) -> Markup {
                     }
                 }
             }
+            div id="ran" aria-live="polite" {}
             section class="card" aria-labelledby="result" {
                 h2 id="result" { "Result" }
                 @if let Some(result) = &shown.result { (result_of(row.kind, result.get())) }

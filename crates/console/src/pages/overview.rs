@@ -6,8 +6,9 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::calls::table;
+use super::held::{found, held};
 use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, prose, state, to_server};
+use super::parts::{count, empty, heading, prose, state, to_server};
 use super::{chart, when};
 use crate::console::Shared;
 use crate::door::Signed;
@@ -28,14 +29,15 @@ pub(crate) async fn overview(
 }
 
 fn body(shown: &OverviewShown) -> Markup {
+    let waiting = shown.waiting + held_of(shown);
     html! {
         (heading("Overview", &html! { "What is connected, what waits for you, and what happened." }))
         div data-live="overview" {
             div class="tiles" {
                 (tile("Servers", "/servers", &servers_count(shown), &by_state(shown)))
                 (tile("Waiting for you", "/reviews", &html! {
-                    span class=[(shown.waiting > 0).then_some("attention")] { (shown.waiting) }
-                }, &html! { @if shown.waiting > 0 { "answer them" } @else { "nothing waits" } }))
+                    span class=[(waiting > 0).then_some("attention")] { (waiting) }
+                }, &waits(shown)))
                 (tile("Calls, last hour", "/calls", &html! { (shown.hour.calls) }, &html! {
                     (rate(shown)) " a minute"
                 }))
@@ -58,6 +60,21 @@ fn body(shown: &OverviewShown) -> Markup {
                     p class="legend" { span class="key bar" {} "median" span class="key slow" {} "99th percentile" }
                 }
             }
+            @if !shown.held.is_empty() {
+                section aria-labelledby="held" {
+                    div class="row-heading" {
+                        h2 id="held" { "Held until you have looked" }
+                        a href="/reviews" { "All reviews" }
+                    }
+                    (held(&shown.held))
+                }
+            }
+            @if !shown.found.is_empty() {
+                section class="card" aria-labelledby="findings" {
+                    h2 id="findings" { "What the scanner found" }
+                    (found(&shown.found))
+                }
+            }
             @if !shown.attention.is_empty() { (attention(shown)) }
             section aria-labelledby="newest" {
                 div class="row-heading" {
@@ -71,6 +88,21 @@ fn body(shown: &OverviewShown) -> Markup {
                     }))
                 } @else { (table(&shown.newest)) }
             }
+        }
+    }
+}
+
+fn held_of(shown: &OverviewShown) -> usize {
+    shown.held.iter().map(|server| server.definitions.len()).sum()
+}
+
+fn waits(shown: &OverviewShown) -> Markup {
+    html! {
+        @match (shown.waiting, held_of(shown)) {
+            (0, 0) => { "nothing waits" },
+            (0, held) => { (count(held, "changed definition")) },
+            (waiting, 0) => { (count(waiting, "question")) },
+            (waiting, held) => { (count(waiting, "question")) ", " (count(held, "changed definition")) },
         }
     }
 }

@@ -40,7 +40,7 @@ fn body(prompt: &OfferedPrompt) -> Markup {
             section class="card" aria-labelledby="fill" {
                 h2 id="fill" { "Arguments" }
                 form data-call=(api) data-into="ran" autocomplete="off" {
-                    (fields(&as_schema(&prompt.arguments), "argument"))
+                    (fields(&as_schema(&prompt.arguments), &names(&prompt.arguments), "argument"))
                     div class="actions" { button type="submit" class="button primary" { "Fetch" } }
                 }
             }
@@ -50,6 +50,12 @@ fn body(prompt: &OfferedPrompt) -> Markup {
             }
         }
     }
+}
+
+/// The names of its arguments, in the server's order.
+fn names(arguments: &Value) -> Vec<String> {
+    let all = arguments.as_array().into_iter().flatten();
+    all.filter_map(|argument| argument["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// A prompt's arguments are texts; this is the schema that says so.

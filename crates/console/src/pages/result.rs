@@ -5,6 +5,7 @@ use switchboard_host::format::{Item, Reply};
 
 use super::parts::{json, outcome, place, prose};
 use super::picture::picture;
+use super::rows::table_of;
 use super::when::{duration, size};
 use crate::shown::Ran;
 
@@ -53,9 +54,9 @@ pub(super) fn result_of(kind: &str, text: &str) -> Markup {
     html! {
         div class="result" {
             @for shown in &reply.items { (item(shown)) }
-            @if let Some(structured) = &reply.structured {
+            @if let Some(structured) = reply.structured.as_deref().filter(|it| !says_the_same(it, &reply)) {
                 h4 { "Structured" }
-                (json(structured))
+                (table_of(structured).unwrap_or_else(|| json(structured)))
             }
             @if reply.items.is_empty() && reply.structured.is_none() {
                 p class="muted" { "It is empty." }
@@ -63,6 +64,16 @@ pub(super) fn result_of(kind: &str, text: &str) -> Markup {
             details { summary { "As it was sent" } (json(&cut(text))) }
         }
     }
+}
+
+/// Whether a text of the result is the structured part once more, as the protocol advises.
+fn says_the_same(structured: &str, reply: &Reply) -> bool {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    let Some(structured) = read(structured) else { return false };
+    reply.items.iter().any(|item| match item {
+        Item::Text(text) => read(text).as_ref() == Some(&structured),
+        _ => false,
+    })
 }
 
 fn item(shown: &Item) -> Markup {
@@ -115,7 +126,7 @@ fn text_of(text: &str) -> Markup {
     let is_json = text.trim_start().starts_with(['{', '['])
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json {
-        return json(&cut(text));
+        return table_of(text).unwrap_or_else(|| json(&cut(text)));
     }
     html! { pre class="text" tabindex="0" { (cut(text)) } }
 }

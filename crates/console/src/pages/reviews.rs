@@ -4,14 +4,17 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
+use switchboard_host::policy::Risk;
 
 use super::fields::fields;
+use super::held::held as held_cards;
 use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, json, place, prose, to_server};
+use super::parts::{badge, empty, heading, json, place, prose, to_server};
+use super::pretty::pretty;
 use super::when::when;
 use crate::console::Shared;
 use crate::door::Signed;
-use crate::shown::{self, ReviewShown, Wanted};
+use crate::shown::{self, HeldServerShown, ReviewShown, Wanted};
 
 /// What waits.
 pub(crate) async fn reviews(
@@ -19,31 +22,48 @@ pub(crate) async fn reviews(
     Extension(signed): Extension<Signed>,
 ) -> Response {
     let shown = shown::reviews(&console).await;
+    let held = shown::held(&console);
     let page = shown.map(|shown| Page {
         title: "Reviews".to_owned(),
         section: Section::Reviews,
-        body: body(&shown),
+        body: body(&shown, &held),
     });
     respond(&console, &signed, page).await
 }
 
-fn body(waiting: &[ReviewShown]) -> Markup {
+fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
     html! {
-        (heading("Reviews", &html! {
-            "What waits for your word. The first answer counts, here or in a terminal. "
-            span class="keys" {
-                "Keys: " kbd { "j" } " " kbd { "k" } " choose, " kbd { "r" } " run, "
-                kbd { "s" } " skip, " kbd { "x" } " reject."
+        div class="row-heading" {
+            (heading("Reviews", &html! {
+                "What waits for your word. The first answer counts, here or in a terminal. "
+                span class="keys" {
+                    "Keys: " kbd { "j" } " " kbd { "k" } " choose, " kbd { "r" } " run, "
+                    kbd { "s" } " skip, " kbd { "x" } " reject."
+                }
+            }))
+            button type="button" class="button" data-notify="" hidden {
+                "Tell me while this page is hidden"
             }
-        }))
+        }
         div data-live="reviews" data-keep="" {
-            @if waiting.is_empty() {
+            @if waiting.is_empty() && held.is_empty() {
                 (empty("Nothing waits", &html! {
                     "Calls that no rule allows, and what servers ask, appear here at once. "
                     "Start with " code { "switchboard serve --review ask" } " to be asked."
                 }))
             }
             @for review in waiting { (card(review)) }
+        }
+        div data-live="held" {
+            @if !held.is_empty() {
+                section aria-labelledby="held" {
+                    h2 id="held" { "Definitions that are held" }
+                    p class="muted" {
+                        "What servers offer is not what was approved. It is not used until you approve it."
+                    }
+                    (held_cards(held))
+                }
+            }
         }
     }
 }
@@ -74,39 +94,85 @@ fn card(review: &ReviewShown) -> Markup {
 
 fn matter(review: &ReviewShown) -> Markup {
     match &review.wanted {
-        Wanted::Call { arguments, why, problem, can_always } => html! {
+        Wanted::Call { arguments, why, problem, risk, can_always } => html! {
             p { (prose(why)) }
+            @if risk.score > 0 { (risk_of(risk)) }
             @if let Some(problem) = problem { p class="note bad" { (problem) } }
             (json(arguments))
+            details {
+                summary { "Change the arguments" }
+                textarea class="mono" rows="4" data-arguments="" spellcheck="false"
+                    aria-label="Other arguments as JSON" { (pretty(arguments)) }
+            }
             label class="words" {
                 span class="small muted" { "Words for whoever wants it, if you reject it" }
                 input type="text" data-words="" autocomplete="off";
             }
             div class="actions" {
                 (answer("run", "Run", "primary"))
+                (answer("session", "Run in this session", ""))
                 @if *can_always { (answer("always", "Always run", "")) }
                 (answer("skip", "Skip", ""))
                 (answer("reject", "Reject", "bad"))
             }
         },
-        Wanted::Form { message, schema } => html! {
+        Wanted::Form { message, schema, order } => html! {
             p class="description" { (message) }
-            div class="form" { (fields(schema, &review.id)) }
+            div class="form" { (fields(schema, order, &review.id)) }
             (yes_or_no("Send"))
         },
-        Wanted::Address { message, url } => html! {
-            p class="description" { (message) }
-            p { "It wants you to visit " span class="mono" { (url) } }
-            p class="small muted" {
-                "Copy it only if you know who runs that place, then say that you did."
-            }
-            (yes_or_no("I went there"))
-        },
+        Wanted::Address { message, url, domain, warnings } => {
+            address(message, url, domain.as_deref(), warnings)
+        }
         Wanted::Consent { message, details } => html! {
             p class="description" { (message) }
             (json(&details.to_string()))
             (yes_or_no("Allow"))
         },
+    }
+}
+
+/// A place to go to: all of its address, whose it is, and what to beware of. Only a click goes.
+fn address(message: &str, url: &str, domain: Option<&str>, warnings: &[String]) -> Markup {
+    html! {
+        p class="description" { (message) }
+        p class="address mono" { (url) }
+        @for warning in warnings { p class="note bad" { (warning) } }
+        @if let Some(domain) = domain {
+            p {
+                "It belongs to " strong class="mono" { (domain) }
+                ". Go there only if you know who that is."
+            }
+            div class="actions" {
+                a class="button" href=(url) target="_blank" rel="noopener noreferrer" {
+                    "Open " (domain) " in a new tab"
+                }
+                (answer("accept", "I went there", "primary"))
+                (answer("decline", "Decline", "")) (answer("cancel", "Cancel", ""))
+            }
+        } @else {
+            div class="actions" { (answer("decline", "Decline", "primary")) (answer("cancel", "Cancel", "")) }
+        }
+    }
+}
+
+fn risk_of(risk: &Risk) -> Markup {
+    let tone = match risk.score {
+        70.. => "bad",
+        30..70 => "warn",
+        _ => "quiet",
+    };
+    html! {
+        div class="risk" {
+            (badge(tone, &format!("Risk {} of 100", risk.score)))
+            @if !risk.reasons.is_empty() {
+                span class="muted small" {
+                    @for (number, reason) in risk.reasons.iter().enumerate() {
+                        @if number > 0 { " · " } (prose(reason))
+                    }
+                }
+            }
+        }
     }
 }
 

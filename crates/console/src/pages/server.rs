@@ -5,6 +5,8 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::add_server::dangers;
+use super::held::held;
 use super::layout::{Page, Section, respond};
 use super::parts::{count, empty, json, place, prose, state};
 use super::tools::list;
@@ -48,6 +50,7 @@ fn body(shown: &ServerShown) -> Markup {
             }
             (facts(shown))
         }
+        div data-live="server-needs" { (needs(shown)) (held(shown.held.as_slice())) }
         @if let Some(instructions) = &shown.instructions {
             details class="card" {
                 summary { "What it tells models" }
@@ -76,13 +79,18 @@ fn body(shown: &ServerShown) -> Markup {
 }
 
 fn buttons(shown: &ServerShown) -> Markup {
-    let api = |what: &str| format!("/api/v1{}/{what}", place(&["servers", &shown.row.name]));
+    let here = place(&["servers", &shown.row.name]);
+    let api = |what: &str| format!("/api/v1{here}/{what}");
     let is_off = shown.row.state == "disabled";
     html! {
         div class="actions" {
             @if !is_off && shown.row.state != "needs approval" {
                 button type="button" class="button" data-post=(api("restart"))
                     data-done="The server is being restarted" { "Restart" }
+            }
+            @if shown.login.is_some() {
+                button type="button" class="button" data-post=(api("logout"))
+                    data-done="Logged out" { "Log out" }
             }
             @if shown.can_switch && is_off {
                 button type="button" class="button primary" data-post=(api("enable"))
@@ -92,6 +100,49 @@ fn buttons(shown: &ServerShown) -> Markup {
                 button type="button" class="button" data-post=(api("disable"))
                     data-done="Disabled" { "Disable" }
             }
+            @if shown.can_switch {
+                a class="button" href={ (here) "/edit" } { "Edit" }
+                button type="button" class="button bad" data-post=(api("remove"))
+                    data-sure="Remove for good" data-then="/servers" { "Remove" }
+            }
+        }
+    }
+}
+
+/// What a server needs from a person before it can be used.
+fn needs(shown: &ServerShown) -> Markup {
+    let here = place(&["servers", &shown.row.name]);
+    html! {
+        @if let Some(digest) = &shown.approval_digest {
+            form class="card attention-card" data-act={ "/api/v1" (here) "/approve" } {
+                h2 { "This server wants to run" }
+                pre class="code" tabindex="0" { (shown.lines.join("\n")) }
+                (dangers(&shown.findings, "approve"))
+                input type="hidden" data-member="digest" value=(digest);
+                button type="submit" class="button primary" { "Approve" }
+            }
+        }
+        @if shown.row.state == "needs login" {
+            section class="card attention-card" aria-labelledby="login" {
+                h2 id="login" { "This server wants a login" }
+                form data-call={ "/api/v1" (here) "/login" } data-into="login-address" {
+                    button type="submit" class="button primary" { "Log in" }
+                }
+                div id="login-address" aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// Where a person has to go to log in. It is a link to be looked at first: nothing follows it by
+/// itself.
+pub(crate) fn login_address(url: &str) -> Markup {
+    let is_web = url.starts_with("https://") || url.starts_with("http://");
+    html! {
+        p class="muted" { "Look where it leads, then open it. This page goes on by itself afterwards." }
+        p class="address mono" { (url) }
+        @if is_web {
+            p { a class="button" href=(url) target="_blank" rel="noopener noreferrer" { "Open it in a new tab" } }
         }
     }
 }
@@ -109,6 +160,12 @@ fn facts(shown: &ServerShown) -> Markup {
                 (count(row.tools, "tool")) ", " (count(row.resources, "resource")) ", "
                 (count(row.prompts, "prompt"))
             } }
+            @if let Some(login) = &shown.login {
+                div { dt { "Logged in by" } dd {
+                    (login.issuer)
+                    @if !login.scopes.is_empty() { span class="muted" { " for " (login.scopes.join(" ")) } }
+                } }
+            }
             @if let Some(source) = &shown.source {
                 div { dt { "Configured in" } dd class="mono" { (source) } }
             }

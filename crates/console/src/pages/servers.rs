@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
-use super::parts::{empty, heading, prose, state, to_server};
+use super::parts::{count, empty, heading, prose, state, to_server};
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, ServerRow};
@@ -26,20 +26,22 @@ pub(crate) async fn servers(
 
 fn body(servers: &[ServerRow]) -> Markup {
     html! {
-        (heading("Servers", &html! { "Everything that is configured, and how it is doing." }))
+        div class="row-heading" {
+            (heading("Servers", &html! { "Everything that is configured, and how it is doing." }))
+            a class="button primary" href="/add-server" { "Add a server" }
+        }
         div data-live="servers" {
             @if servers.is_empty() {
                 (empty("No servers yet", &html! {
-                    "Add one: " code { "switchboard servers add NAME -- COMMAND" }
+                    a href="/add-server" { "Add one here" } ", or in a terminal: "
+                    code { "switchboard servers add NAME -- COMMAND" }
                 }))
             } @else {
                 div class="scroll" {
                     table {
                         thead { tr {
-                            th { "Server" } th { "State" } th { "Reached by" }
-                            th class="number" { "Tools" } th class="number" { "Resources" }
-                            th class="number" { "Prompts" } th class="number" { "Running" }
-                            th { "Revision" }
+                            th { "Server" } th { "State" } th { "Reached by" } th { "Offers" }
+                            th class="number" { "Running" }
                         } }
                         tbody { @for server in servers { (row(server)) } }
                     }
@@ -67,15 +69,23 @@ fn row(server: &ServerRow) -> Markup {
             }
             td {
                 span class="tag" { (server.transport) }
+                @if let Some(revision) = server.revision {
+                    " " span class="mono small muted nowrap" { (revision) }
+                }
                 @if !server.place.is_empty() {
-                    " " span class="mono cut" title=(server.place) { (server.place) }
+                    div { span class="mono small cut" title=(server.place) { (server.place) } }
                 }
             }
-            td class="number" { (server.tools) }
-            td class="number" { (server.resources) }
-            td class="number" { (server.prompts) }
+            td class="small" { (offers(server)) }
             td class="number" { (server.in_flight) }
-            td class="mono small nowrap" { (server.revision.unwrap_or("–")) }
         }
     }
+}
+
+/// What a server offers, in words; nothing of what it does not.
+fn offers(server: &ServerRow) -> String {
+    let all = [(server.tools, "tool"), (server.resources, "resource"), (server.prompts, "prompt")];
+    let there = all.into_iter().filter(|(number, _)| *number > 0);
+    let words: Vec<String> = there.map(|(number, one)| count(number, one)).collect();
+    if words.is_empty() { "–".to_owned() } else { words.join(", ") }
 }

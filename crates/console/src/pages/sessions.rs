@@ -17,10 +17,11 @@ pub(crate) async fn sessions(
     State(console): State<Shared>,
     Extension(signed): Extension<Signed>,
 ) -> Response {
+    let models = shown::models(&console);
     let page = shown::sessions(&console).await.map(|listed| Page {
         title: "Sessions".to_owned(),
         section: Section::Sessions,
-        body: list(&listed),
+        body: list(&listed, &models),
     });
     respond(&console, &signed, page).await
 }
@@ -34,14 +35,61 @@ pub(crate) async fn session(
     let page = shown::session(&console, &id).await.map(|shown| Page {
         title: shown.row.title.clone(),
         section: Section::Sessions,
-        body: body(&shown),
+        body: body(&shown, !shown::models(&console).is_empty()),
     });
     respond(&console, &signed, page).await
 }
 
-fn list(listed: &[SessionRow]) -> Markup {
+/// A conversation begins here, where there is a model for it.
+fn begin(models: &[String]) -> Markup {
+    html! {
+        @if models.is_empty() {
+            p class="note" {
+                "No model is configured. Add one to " code { "models" } " of the configuration, and "
+                "conversations can be held here. " code { "switchboard models" } " checks them."
+            }
+        } @else {
+            form class="card talk" data-begin="/api/v1/sessions" {
+                label for="first-words" class="hidden" { "First words" }
+                textarea id="first-words" rows="2" data-member="text" required
+                    placeholder="Ask something, with all tools at hand" {}
+                div class="actions" {
+                    label class="inline" {
+                        span class="small muted" { "Model" }
+                        select data-member="model" {
+                            @for model in models { option value=(model) { (model) } }
+                        }
+                    }
+                    button type="submit" class="button primary" { "Begin" }
+                }
+            }
+        }
+    }
+}
+
+/// Where somebody says something, and hears the answer as it comes.
+fn talk(shown: &SessionShown) -> Markup {
+    let api = format!("/api/v1{}", place(&["sessions", &shown.row.id]));
+    html! {
+        div class="turns" id="now" data-talk=(api) aria-live="polite" {}
+        div data-inline-reviews="" {}
+        form class="card talk" data-say={ (api) "/say" } {
+            label for="words" class="hidden" { "What you say" }
+            textarea id="words" rows="2" data-member="text" required
+                placeholder="Say something; Enter sends it, Shift and Enter begin a new line" {}
+            div class="actions" {
+                button type="submit" class="button primary" { "Send" }
+                button type="button" class="button" data-stop="" hidden { "Stop" }
+                span class="muted small" id="talk-state" role="status" {}
+            }
+        }
+    }
+}
+
+fn list(listed: &[SessionRow], models: &[String]) -> Markup {
     html! {
         (heading("Sessions", &html! { "Conversations with models, step by step." }))
+        (begin(models))
         div data-live="sessions" {
             @if listed.is_empty() {
                 (empty("No conversations yet", &html! {
@@ -74,7 +122,7 @@ fn list(listed: &[SessionRow]) -> Markup {
     }
 }
 
-fn body(shown: &SessionShown) -> Markup {
+fn body(shown: &SessionShown, can_talk: bool) -> Markup {
     html! {
         p class="crumbs" { a href="/sessions" { "Sessions" } " / " (shown.row.id) }
         h1 { (shown.row.title) }
@@ -83,6 +131,7 @@ fn body(shown: &SessionShown) -> Markup {
             span class="mono small" { (shown.row.folder) }
         }
         div data-live="session" { ol class="turns" { @for one in &shown.turns { (turn(one)) } } }
+        @if can_talk { (talk(shown)) }
     }
 }
 

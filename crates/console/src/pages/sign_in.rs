@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::layout::{More, head};
+use super::parts::prose;
 
 /// Why somebody has to sign in.
 #[derive(Clone, Copy)]
@@ -46,6 +47,28 @@ pub(crate) fn welcome() -> Markup {
         &More::Onward,
         html! {
             p { a class="button primary" href="/" { "To the console" } }
+        },
+    )
+}
+
+/// What a browser sees that comes back from a login: whose it was, why it failed, or nothing that
+/// anybody waits for.
+pub(crate) fn answered(what: Option<Result<&str, &str>>) -> Markup {
+    let title = match what {
+        Some(Ok(_)) => "Logged in",
+        Some(Err(_)) => "Not logged in",
+        None => "Nobody waits for this answer",
+    };
+    card(
+        title,
+        &More::Nothing,
+        html! {
+            @match what {
+                Some(Ok(server)) => { p { "The login to " strong { (server) } " is held from here on." } },
+                Some(Err(why)) => { p { (prose(why)) } },
+                None => { p { "It was used before, is too old, or belongs to another login." } },
+            }
+            p { a class="button primary" href="/servers" { "To the servers" } }
         },
     )
 }

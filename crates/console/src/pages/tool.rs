@@ -7,12 +7,13 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::fields::fields;
+use super::held::{approve_and_go, diff};
 use super::layout::{Page, Section, respond};
 use super::parts::{json, place, to_server};
 use super::tools::marks;
 use crate::console::Shared;
 use crate::door::Signed;
-use crate::shown::{self, ToolShown};
+use crate::shown::{self, HeldShown, ToolShown};
 
 /// One tool.
 pub(crate) async fn tool(
@@ -20,10 +21,10 @@ pub(crate) async fn tool(
     Extension(signed): Extension<Signed>,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page = shown::tool(&console, &server, &name).map(|shown| Page {
+    let page = shown::tool(&console, &server, &name).await.map(|shown| Page {
         title: shown.row.name.clone(),
         section: Section::Tools,
-        body: body(&shown),
+        body: shown.held.as_ref().map_or_else(|| body(&shown), |held| held_body(&shown, held)),
     });
     respond(&console, &signed, page).await
 }
@@ -40,6 +41,8 @@ fn body(shown: &ToolShown) -> Markup {
             div class="actions" {
                 (marks(row))
                 @if shown.auto_approved { span class="tag" { "runs without a question" } }
+                (pin_state(shown))
+                a class="button" href=(would_it_run(shown)) { "Would it run?" }
             }
         }
         @if let Some(title) = &row.title { p class="lead" { (title) } }
@@ -51,13 +54,65 @@ fn body(shown: &ToolShown) -> Markup {
             }
             section class="card" aria-labelledby="result" {
                 h2 id="result" { "Result" }
+                div data-inline-reviews="" {}
                 div id="ran" aria-live="polite" {
                     p class="muted" { "What the call gives is shown here, and kept under Calls." }
                 }
             }
         }
+        @if shown.app.is_some() {
+            section class="card" aria-labelledby="app" {
+                h2 id="app" { "App" }
+                p class="muted small" {
+                    "A page of the server, in a frame that knows nothing of this console. What it "
+                    "calls is decided by the rules for clients, and asked about where they say so."
+                }
+                div id="app-place" {}
+            }
+        }
         details class="card" { summary { "Definition" } (definition(shown, &schema)) }
     }
+}
+
+/// The page of a tool that may not be used until somebody has looked at it.
+fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
+    let row = &shown.row;
+    let here = place(&["tools", &row.server, &row.name]);
+    html! {
+        p class="crumbs" {
+            a href="/tools" { "Tools" } " / " (to_server(&row.server)) " / " (row.name)
+        }
+        div class="row-heading" {
+            h1 { (row.name) " " span class="tag warn" { "held" } }
+            @if held.can_be_approved { (approve_and_go(&row.server, &[held], "Approve", Some(&here))) }
+        }
+        div class="note bad" {
+            p {
+                "Its definition is not what was approved (" (held.why)
+                "). Nobody can call it, and no model sees it, until you approve it."
+            }
+        }
+        section class="card" aria-labelledby="difference" {
+            h2 id="difference" { "What is different" }
+            (diff(held))
+            p class="small muted" {
+                "Now " span class="mono" { (held.digest) }
+                @if let Some(digest) = &shown.pin.digest {
+                    br; "Approved " span class="mono" { (digest) }
+                }
+            }
+        }
+    }
+}
+
+fn pin_state(shown: &ToolShown) -> Markup {
+    let about = shown.pin.digest.as_deref().unwrap_or("Its definition is held against nothing");
+    html! { span class="tag" title=(about) { (shown.pin.state) } }
+}
+
+fn would_it_run(shown: &ToolShown) -> String {
+    let part = |text: &str| place(&[text]).trim_start_matches('/').to_owned();
+    format!("/policy?server={}&name={}#try", part(&shown.row.server), part(&shown.row.name))
 }
 
 fn try_form(shown: &ToolShown, schema: &Value) -> Markup {
@@ -65,26 +120,44 @@ fn try_form(shown: &ToolShown, schema: &Value) -> Markup {
     let api = format!("/api/v1{}/call", place(&["tools", &row.server, &row.name]));
     html! {
         form data-call=(api) data-into="ran" autocomplete="off" {
-            (fields(schema, "argument"))
+            (fields(schema, &shown.order, "argument"))
             details { summary { "Write the arguments as JSON" }
                 textarea class="mono" rows="4" data-raw="" spellcheck="false" placeholder="{}"
                     aria-label="Arguments as JSON" {}
             }
             div class="actions" {
                 button type="submit" class="button primary" { "Call" }
-                span class="muted small" { "It runs as you, and is recorded." }
+                @if shown.app.is_some() {
+                    button type="button" class="button" data-app=(api.trim_end_matches("/call")) {
+                        "Call in its app"
+                    }
+                }
+            }
+            p class="muted small" {
+                "It runs as you, and is recorded. Copy it as a "
+                button type="button" class="link" data-copy="command" data-server=(row.server)
+                    data-tool=(row.name) { "command" }
+                " or as an "
+                button type="button" class="link" data-copy="request" data-server=(row.server)
+                    data-tool=(row.name) { "MCP request" }
             }
         }
     }
 }
 
 fn definition(shown: &ToolShown, schema: &Value) -> Markup {
+    let row = &shown.row;
     html! {
-        p class="small muted" { "Fingerprint " span class="mono" { (shown.digest) } }
-        p class="small muted" {
-            "In the terminal: "
-            code { "switchboard call " (shown.row.server) " " (shown.row.name) " --json-args '{…}'" }
+        @if shown.pin.state == "approved" {
+            p class="actions" {
+                button type="button" class="button" data-post="/api/v1/pins/revoke"
+                    data-body=(serde_json::json!({"server": row.server, "name": row.name}))
+                    data-sure="Hold it from now on" data-then=(place(&["tools", &row.server, &row.name])) {
+                    "Take the approval back"
+                }
+            }
         }
+        p class="small muted" { "Fingerprint " span class="mono" { (shown.digest) } }
         h3 { "Input" }
         (json(&schema.to_string()))
         @if let Some(output) = &shown.output_schema { h3 { "Output" } (json(&output.to_string())) }

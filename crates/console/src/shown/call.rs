@@ -56,15 +56,20 @@ pub(crate) struct Ran {
 pub(crate) async fn call(console: &Console, id: &str) -> Result<CallShown, Problem> {
     let missing = || Problem::missing(format!("no call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
+    call_of(console, number).await?.ok_or_else(missing)
+}
+
+/// Everything about a call; nothing if it is not recorded.
+pub(super) async fn call_of(console: &Console, id: CallId) -> Result<Option<CallShown>, Problem> {
     let ledger = console.host.ledger();
     let trouble =
         |error: switchboard_host::record::LedgerError| Problem::trouble(error.to_string());
-    let full = ledger.show(number).await.map_err(trouble)?.ok_or_else(missing)?;
+    let Some(full) = ledger.show(id).await.map_err(trouble)? else { return Ok(None) };
     let whole = ledger.result_of(&full).await.map_err(trouble)?;
     let fits = whole.as_ref().filter(|bytes| bytes.len() <= SHOWN_BYTES);
     let result = fits.and_then(|bytes| value(bytes));
     let result_cut = full.result.is_some() && result.is_none();
-    Ok(shown(full, result, result_cut))
+    Ok(Some(shown(full, result, result_cut)))
 }
 
 fn shown(full: Full, result: Option<Box<RawValue>>, result_cut: bool) -> CallShown {

@@ -1,5 +1,8 @@
 //! Recorded calls: a page of them, by what is wanted.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchboard_host::OutcomeKind;
 use switchboard_host::record::{CallId, Filter, Summary};
@@ -15,10 +18,31 @@ const MOST: u32 = 500;
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct CallQuery {
     pub(crate) server: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) caller: Option<String>,
     pub(crate) outcome: Option<String>,
+    /// A time, or how long ago: `30m`, `24h`, `7d`.
+    pub(crate) since: Option<String>,
+    pub(crate) until: Option<String>,
     pub(crate) text: Option<String>,
     pub(crate) before: Option<String>,
     pub(crate) limit: Option<u32>,
+}
+
+impl CallQuery {
+    /// What is filled in, by name, without where a page begins.
+    pub(crate) fn filters(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("server", &self.server),
+            ("tool", &self.tool),
+            ("caller", &self.caller),
+            ("outcome", &self.outcome),
+            ("since", &self.since),
+            ("text", &self.text),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.filter(|(_, value)| !value.trim().is_empty()).collect()
+    }
 }
 
 /// A call in a list.
@@ -46,20 +70,24 @@ pub(crate) struct CallsShown {
     pub(crate) calls: Vec<CallRow>,
     /// What `before` has to be for the next page, if there may be one.
     pub(crate) next: Option<String>,
+    /// Nothing before this time was looked at; with `until` it is.
+    pub(crate) looked_back_to: Option<String>,
 }
 
 /// Calls that match, the newest first.
 pub(crate) async fn calls(console: &Console, query: &CallQuery) -> Result<CallsShown, Problem> {
     let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
     let filter = filter(query, limit)?;
-    let listed = console.host.ledger().list(filter).await;
-    let listed = listed.map_err(|error| Problem::trouble(error.to_string()))?;
-    let full = u32::try_from(listed.len()).is_ok_and(|count| count == limit);
-    let next = listed.last().filter(|_| full).map(|last| last.id.to_string());
-    Ok(CallsShown { calls: listed.into_iter().map(row).collect(), next })
+    let page = console.host.ledger().page(filter).await;
+    let page = page.map_err(|error| Problem::trouble(error.to_string()))?;
+    let full = u32::try_from(page.calls.len()).is_ok_and(|count| count == limit);
+    let next = page.calls.last().filter(|_| full).map(|last| last.id.to_string());
+    let looked_back_to = page.looked_back_to.filter(|_| !full).map(|time| time.to_string());
+    Ok(CallsShown { calls: page.calls.into_iter().map(row).collect(), next, looked_back_to })
 }
 
-fn filter(query: &CallQuery, limit: u32) -> Result<Filter, Problem> {
+/// What is wanted, as the record understands it.
+pub(crate) fn filter(query: &CallQuery, limit: u32) -> Result<Filter, Problem> {
     let given = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -77,8 +105,39 @@ fn filter(query: &CallQuery, limit: u32) -> Result<Filter, Problem> {
         })?),
         None => None,
     };
-    let (server, text) = (given(&query.server), given(&query.text));
-    Ok(Filter { server, outcome, text, before_id, limit, ..Filter::default() })
+    let time = |text: &Option<String>| given(text).map(|word| time_of(&word)).transpose();
+    Ok(Filter {
+        server: given(&query.server),
+        target: given(&query.tool),
+        caller: given(&query.caller),
+        outcome,
+        since: time(&query.since)?,
+        until: time(&query.until)?,
+        text: given(&query.text),
+        before_id,
+        limit,
+    })
+}
+
+/// A time, or how long ago it was.
+fn time_of(word: &str) -> Result<Timestamp, Problem> {
+    let wrong = || {
+        Problem::unusable(format!("`{word}` is no time"))
+            .with_hint("write `24h`, or `2026-07-28T12:00:00Z`")
+    };
+    if let Ok(time) = word.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let unit = word.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let count: u64 = word.trim_end_matches(unit).parse().map_err(|_| wrong())?;
+    let age = Duration::from_secs(count.saturating_mul(seconds));
+    Timestamp::now().checked_sub(age).map_err(|_| wrong())
 }
 
 pub(super) fn row(call: Summary) -> CallRow {
@@ -106,6 +165,6 @@ pub(super) fn row(call: Summary) -> CallRow {
 }
 
 /// A duration in milliseconds, to the microsecond.
-pub(super) fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(super) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

@@ -2,7 +2,12 @@
 
 mod call;
 mod calls;
+mod entries;
+mod export;
+mod order;
 mod overview;
+mod pins;
+mod policy;
 mod resources;
 mod reviews;
 mod server;
@@ -12,10 +17,17 @@ mod tools;
 
 pub(crate) use call::{CallShown, Ran, call, ran};
 pub(crate) use calls::{CallQuery, CallRow, CallsShown, calls};
+pub(crate) use entries::{EntryShown, ProposedServer, entry, proposed};
+pub(crate) use export::export;
 pub(crate) use overview::{MinuteShown, OverviewShown, overview};
+pub(crate) use pins::{FoundShown, HeldServerShown, HeldShown, held, held_count};
+pub(crate) use policy::{
+    DifferenceShown, ExplainedShown, LevelShown, PolicyShown, WhatIfShown, difference, explained,
+    own_rules, policy,
+};
 pub(crate) use resources::{OfferedPrompt, OfferedResource, ResourcesShown, prompt, resources};
 pub(crate) use reviews::{ReviewShown, Wanted, reviews};
 pub(crate) use server::{ServerShown, server};
 pub(crate) use servers::{ServerRow, servers};
-pub(crate) use sessions::{SessionRow, SessionShown, Turn, session, sessions};
+pub(crate) use sessions::{SessionRow, SessionShown, Turn, models, session, sessions};
 pub(crate) use tools::{ToolQuery, ToolRow, ToolShown, tool, tools};

@@ -7,6 +7,7 @@ use serde::Serialize;
 use switchboard_host::record::{Minute, Traffic};
 
 use super::calls::{CallQuery, CallRow, calls, milliseconds};
+use super::pins::{FoundShown, HeldServerShown, found, held};
 use super::servers::{ServerRow, servers};
 use crate::console::Console;
 use crate::reply::Problem;
@@ -27,6 +28,10 @@ pub(crate) struct OverviewShown {
     pub(crate) tools: usize,
     /// How many things wait for a person.
     pub(crate) waiting: usize,
+    /// Definitions that are held until somebody approves them.
+    pub(crate) held: Vec<HeldServerShown>,
+    /// What the scanner found that a person should look at.
+    pub(crate) found: Vec<FoundShown>,
     /// The last hour together.
     pub(crate) hour: MinuteShown,
     /// Its minutes, the oldest first.
@@ -62,6 +67,8 @@ pub(crate) async fn overview(console: &Console) -> Result<OverviewShown, Problem
         tools: servers.iter().map(|server| server.tools).sum(),
         attention: servers.into_iter().filter(wants_something).collect(),
         waiting: waiting.map_err(|error| Problem::trouble(error.to_string()))?.len(),
+        held: held(console),
+        found: found(console),
         hour: minute(&whole),
         minutes: minutes.iter().map(minute).collect(),
         newest: calls(console, &query).await?.calls,

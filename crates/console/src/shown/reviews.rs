@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::review::{AskedFor, Entry, Matter};
+use switchboard_host::policy::Risk;
+use switchboard_host::review::{AskedFor, Entry, Matter, UrlAsk};
 
+use super::order::names_in_order;
 use crate::console::Console;
 use crate::reply::Problem;
 
@@ -35,13 +37,27 @@ pub(crate) enum Wanted {
         arguments: String,
         why: String,
         problem: Option<String>,
+        /// How much harm it could do, from 0 to 100, and why.
+        risk: Risk,
         /// Whether it can be allowed for good.
         can_always: bool,
     },
     /// What to fill in.
-    Form { message: String, schema: Value },
+    Form {
+        message: String,
+        schema: Value,
+        /// The names of its fields in the server's order.
+        order: Vec<String>,
+    },
     /// Where to go.
-    Address { message: String, url: String },
+    Address {
+        message: String,
+        url: String,
+        /// The part of its name that somebody has registered.
+        domain: Option<String>,
+        /// What to beware of.
+        warnings: Vec<String>,
+    },
     /// Whether something may be done.
     Consent { message: String, details: Value },
 }
@@ -64,15 +80,26 @@ fn shown(entry: Entry) -> ReviewShown {
             arguments: review.arguments,
             why: review.why,
             problem: review.problem,
+            risk: review.risk,
         },
         Matter::Ask(ask) => {
             let message = ask.message;
             match ask.wanted {
                 AskedFor::Form { schema } => {
+                    let order = names_in_order(&schema);
                     let schema = serde_json::from_str(&schema).unwrap_or_default();
-                    Wanted::Form { message, schema }
+                    Wanted::Form { message, schema, order }
                 }
-                AskedFor::Url { url } => Wanted::Address { message, url },
+                AskedFor::Url { url } => match UrlAsk::parse(&url) {
+                    Ok(UrlAsk { domain, warnings, .. }) => {
+                        Wanted::Address { message, url, domain: Some(domain), warnings }
+                    }
+                    // Nobody should go there, so there is no way to.
+                    Err(bad) => {
+                        let warnings = vec![bad.to_string()];
+                        Wanted::Address { message, url, domain: None, warnings }
+                    }
+                },
                 AskedFor::Consent { details, .. } => Wanted::Consent { message, details },
             }
         }

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use serde::Serialize;
-use switchboard_host::connect::{Message, log_file};
+use switchboard_host::config::{Finding, ServerConfig, Transport};
+use switchboard_host::connect::{Message, Status, log_file};
+use switchboard_host::login::Held;
 
+use super::pins::{HeldServerShown, held};
 use super::servers::{ServerRow, row};
 use super::tools::{ToolRow, tool_row};
 use crate::console::Console;
@@ -24,6 +27,18 @@ pub(crate) struct ServerShown {
     pub(crate) source: Option<String>,
     /// Whether it can be switched on and off here.
     pub(crate) can_switch: bool,
+    /// Whether somebody can log in to it here.
+    pub(crate) can_log_in: bool,
+    /// The login that is held for it.
+    pub(crate) login: Option<Held>,
+    /// What an approval of its entry refers to, where one is wanted.
+    pub(crate) approval_digest: Option<String>,
+    /// What its entry says, line by line, without secrets.
+    pub(crate) lines: Vec<String>,
+    /// What to know about it before it runs.
+    pub(crate) findings: Vec<Finding>,
+    /// What of it is held until somebody approves it.
+    pub(crate) held: Vec<HeldServerShown>,
     /// What the server calls itself, as JSON.
     pub(crate) calls_itself: Option<String>,
     /// What it wants a model to know.
@@ -46,14 +61,29 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
     let fleet = console.host.fleet().load();
     let found = fleet.servers.get(name);
     let server = found.ok_or_else(|| Problem::missing(format!("there is no server `{name}`")))?;
-    let file = log_file(&console.state, &server.id);
+    let file = log_file(&console.places.state, &server.id);
     let log = tokio::task::spawn_blocking(move || tail(&file)).await.unwrap_or_default();
     let agreement = server.agreement.as_ref();
+    let config = server.config.as_deref();
+    let login = match config {
+        // What is kept cannot be read: then there is none to be shown, and a login says why.
+        Some(config) => console.host.logins().held(config).await.ok().flatten(),
+        None => None,
+    };
+    let wants_approval = server.status == Status::NeedsApproval;
     let source = server.config.as_ref().map(|config| config.source.file.display().to_string());
     let source = source.filter(|file| !file.is_empty());
     Ok(ServerShown {
         row: row(server),
         can_switch: source.is_some(),
+        can_log_in: config.is_some_and(|it| matches!(it.transport, Transport::Http { .. })),
+        login,
+        approval_digest: config
+            .filter(|_| wants_approval)
+            .map(|config| config.approval_digest.clone()),
+        held: held(console).into_iter().filter(|held| held.server == name).collect(),
+        lines: config.map(ServerConfig::lines).unwrap_or_default(),
+        findings: config.map(|config| config.findings.clone()).unwrap_or_default(),
         source,
         calls_itself: agreement.map(|agreement| agreement.server.as_str().to_owned()),
         instructions: agreement.and_then(|agreement| agreement.instructions.clone()),

@@ -45,6 +45,17 @@ pub(crate) struct Turn {
     pub(crate) call: Option<String>,
 }
 
+/// The models that a conversation can be held with: the usual one first.
+pub(crate) fn models(console: &Console) -> Vec<String> {
+    if console.models.is_none() {
+        return Vec::new();
+    }
+    let config = console.host.config().load();
+    let usual = config.settings.chat.model.clone();
+    let others = config.models.keys().filter(|name| usual.as_ref() != Some(name)).cloned();
+    usual.iter().cloned().chain(others).collect()
+}
+
 /// The newest conversations.
 pub(crate) async fn sessions(console: &Console) -> Result<Vec<SessionRow>, Problem> {
     let Some(sessions) = open(console).await? else { return Ok(Vec::new()) };
@@ -65,7 +76,7 @@ pub(crate) async fn session(console: &Console, word: &str) -> Result<SessionShow
 
 /// The store of conversations; none where there has not been any.
 async fn open(console: &Console) -> Result<Option<Sessions>, Problem> {
-    let file = console.state.join("record").join("sessions.db");
+    let file = console.places.state.join("record").join("sessions.db");
     let opening = tokio::task::spawn_blocking(move || {
         file.exists().then(|| Sessions::open(&file, Durability::Process)).transpose()
     });

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_host::connect::{Server, Tool};
 
+use super::order::names_in_order;
+use super::pins::{HeldShown, PinShown, held_tool, pin_of};
+use crate::apps::app_of;
 use crate::console::Console;
 use crate::reply::Problem;
 
@@ -35,10 +38,18 @@ pub(crate) struct ToolShown {
     pub(crate) row: ToolRow,
     pub(crate) digest: String,
     pub(crate) input_schema: Option<Value>,
+    /// The names of the arguments in the server's order.
+    pub(crate) order: Vec<String>,
     pub(crate) output_schema: Option<Value>,
     pub(crate) annotations: Option<Value>,
     /// Whether it runs without a question.
     pub(crate) auto_approved: bool,
+    /// The address of its app's page, if it has an app.
+    pub(crate) app: Option<String>,
+    /// How its definition stands to what was approved.
+    pub(crate) pin: PinShown,
+    /// Its definition that nobody approved, if there is one: then it cannot be called.
+    pub(crate) held: Option<HeldShown>,
 }
 
 /// Tools that fit the words best, or all.
@@ -59,7 +70,15 @@ pub(crate) fn tools(console: &Console, query: &ToolQuery) -> Vec<ToolRow> {
 }
 
 /// One tool.
-pub(crate) fn tool(console: &Console, server: &str, name: &str) -> Result<ToolShown, Problem> {
+pub(crate) async fn tool(
+    console: &Console,
+    server: &str,
+    name: &str,
+) -> Result<ToolShown, Problem> {
+    let pin = pin_of(console, server, name).await;
+    if let Some(held) = held_tool(console, server, name) {
+        return Ok(held_back(pin, held));
+    }
     let fleet = console.host.fleet().load();
     let missing = || Problem::missing(format!("there is no tool `{name}` on `{server}`"));
     let server = fleet.servers.get(server).ok_or_else(missing)?;
@@ -72,11 +91,37 @@ pub(crate) fn tool(console: &Console, server: &str, name: &str) -> Result<ToolSh
     Ok(ToolShown {
         row: tool_row(server, tool),
         digest: tool.digest().to_string(),
+        order: definition.input_schema.map(|raw| names_in_order(raw.get())).unwrap_or_default(),
         input_schema: value(definition.input_schema),
         output_schema: value(definition.output_schema),
         annotations: value(definition.annotations),
         auto_approved: config.is_some_and(|config| config.auto_approve.contains(name)),
+        app: app_of(tool.item.raw.get()),
+        pin,
+        held: None,
     })
+}
+
+/// A tool of which nothing may be used until somebody approves it.
+fn held_back(pin: PinShown, held: HeldShown) -> ToolShown {
+    ToolShown {
+        row: ToolRow {
+            server: held.server.clone(),
+            name: held.name.clone(),
+            title: None,
+            description: None,
+            marks: Vec::new(),
+        },
+        digest: held.digest.clone(),
+        input_schema: None,
+        order: Vec::new(),
+        output_schema: None,
+        annotations: None,
+        auto_approved: false,
+        app: None,
+        pin,
+        held: Some(held),
+    }
 }
 
 pub(super) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {

@@ -1,6 +1,7 @@
 //! Clients over HTTP: streamable HTTP of both eras, and the older HTTP+SSE.
 
 mod body;
+mod directory;
 mod door;
 mod legacy;
 mod modern;
@@ -8,6 +9,7 @@ mod post;
 mod serve;
 mod sse;
 
+pub use directory::{Directory, directory};
 pub use door::{Admitting, Door, Keys, Refusal};
 pub use post::router;
 pub use serve::serve;

@@ -4,6 +4,8 @@
 //! how requests arrive is somebody else's business. Reading order: `server` → `request` (which
 //! era asks) → `tools`, `resources`, `prompts` → one file per tool → `roots` and `beneath`, which
 //! decide what may be opened and open it.
+//!
+//! [`InProcess`] is a server of the same kind whose tools the program around us brings along.
 
 mod arguments;
 mod beneath;
@@ -11,6 +13,7 @@ mod content;
 mod echo;
 mod error;
 mod glob;
+mod in_process;
 mod lines;
 mod list;
 mod prompts;
@@ -40,5 +43,6 @@ mod time_tests;
 mod tools_tests;
 
 pub use error::RpcError;
+pub use in_process::{InProcess, Working};
 pub use server::{Builtin, Clock};
 pub(crate) use uri::of_path as file_uri;

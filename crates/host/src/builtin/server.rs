@@ -60,12 +60,13 @@ impl Reply {
         Self { body, cache: Some((fresh_ms, "private")) }
     }
 
-    fn dressed(mut self, era: Era) -> Map<String, Value> {
+    /// The result as the era wants it, from the server of that identity.
+    pub(crate) fn dressed(mut self, era: Era, identity: &Value) -> Map<String, Value> {
         if era == Era::Modern {
             self.body.insert("resultType".to_owned(), json!("complete"));
             self.body.insert(
                 "_meta".to_owned(),
-                json!({ "io.modelcontextprotocol/serverInfo": identity() }),
+                json!({ "io.modelcontextprotocol/serverInfo": identity }),
             );
             if let Some((fresh_ms, scope)) = self.cache {
                 self.body.insert("ttlMs".to_owned(), json!(fresh_ms));
@@ -135,7 +136,7 @@ impl Builtin {
             }
             _ => return Err(RpcError::unknown_method(method)),
         };
-        serde_json::to_string(&reply.dressed(era))
+        serde_json::to_string(&reply.dressed(era, &identity()))
             .map_err(|problem| RpcError::internal(format!("the result has no JSON: {problem}")))
     }
 

@@ -112,7 +112,11 @@ impl ResolveError {
                 };
                 Some(format!("`switchboard {command} --server {}` lists them", target.server))
             }),
-            Self::Held { .. } => Some("`switchboard tools list --held` shows it".to_owned()),
+            Self::Held { target, .. } => Some(format!(
+                "`switchboard pins show {0}` shows what was found, `switchboard pins approve {0} \
+                 --despite-findings` uses it all the same",
+                target.server
+            )),
             Self::BadArguments { target, .. } | Self::NotAnObject { target, .. } => {
                 (target.kind == TargetKind::Tool).then(|| {
                     format!(

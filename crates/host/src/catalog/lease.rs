@@ -1,5 +1,6 @@
 //! One catalog and the connections behind it, held by whoever was shown it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -31,7 +32,11 @@ pub struct Lease {
     catalog: Arc<Catalog>,
     checks: Arc<Checks>,
     flagged: Arc<[Flagged]>,
+    unlisted: Arc<Unlisted>,
 }
+
+/// What rules forbid to everybody, and which rule.
+pub type Unlisted = BTreeMap<Target, String>;
 
 /// A call whose target is listed and whose arguments fit.
 #[derive(Clone, Debug)]
@@ -46,13 +51,19 @@ impl Lease {
     /// Holds `fleet` together with its catalog.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
-        Self { fleet, catalog, checks, flagged: Arc::default() }
+        Self { fleet, catalog, checks, flagged: Arc::default(), unlisted: Arc::default() }
     }
 
     /// The same, with what was found in definitions.
     #[must_use]
     pub fn with_flagged(self, flagged: Arc<[Flagged]>) -> Self {
         Self { flagged, ..self }
+    }
+
+    /// The same, without what rules forbid to everybody.
+    #[must_use]
+    pub fn with_unlisted(self, unlisted: Arc<Unlisted>) -> Self {
+        Self { unlisted, ..self }
     }
 
     /// What was found in the definition of a target.
@@ -67,6 +78,40 @@ impl Lease {
                     TargetKind::Prompt => one.kind == Kind::Prompt,
                 }
         })
+    }
+
+    /// Why a target is held by what was found, if it is; no word of it is the server's.
+    fn held(&self, target: &Target) -> Option<String> {
+        let own = self.flagged(target).filter(|flagged| flagged.is_held());
+        own.map(Flagged::reason).or_else(|| {
+            let mut held = self.flagged.iter().filter(|one| one.holds_server());
+            let other = held.find(|one| *one.server.as_str() == *target.server)?;
+            Some(format!("{} in another definition of its server", other.reason()))
+        })
+    }
+
+    /// Whether a target is shown to models and clients: no rule forbids it to everybody.
+    #[must_use]
+    pub fn lists(&self, kind: TargetKind, server: &str, name: &str) -> bool {
+        self.unlisted.is_empty() || self.forbidden(kind, server, name).is_none()
+    }
+
+    /// What rules forbid to everybody.
+    #[must_use]
+    pub const fn unlisted(&self) -> &Arc<Unlisted> {
+        &self.unlisted
+    }
+
+    /// Whether no rule forbids anything to everybody.
+    #[must_use]
+    pub fn lists_all(&self) -> bool {
+        self.unlisted.is_empty()
+    }
+
+    /// The rule that forbids a target to everybody.
+    #[must_use]
+    pub fn forbidden(&self, kind: TargetKind, server: &str, name: &str) -> Option<&str> {
+        self.unlisted.get(&Target::new(kind, server, name)).map(String::as_str)
     }
 
     /// The servers.
@@ -88,8 +133,8 @@ impl Lease {
     pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
         let ProposedCall { target, arguments } = proposed;
         let server = self.server(&target.server)?;
-        if let Some(held) = self.flagged(&target).filter(|flagged| flagged.is_held()) {
-            return Err(ResolveError::Held { reason: held.reason(), target });
+        if let Some(reason) = self.held(&target) {
+            return Err(ResolveError::Held { reason, target });
         }
         let definition_digest = match target.kind {
             TargetKind::Tool => {

@@ -31,7 +31,7 @@ pub use coerce::value_from_text;
 pub use error::ResolveError;
 pub use excerpt::{shown_text, shown_value};
 pub use held::{Held, HeldBack, HeldServer, Quarantine, Why};
-pub use lease::{Lease, ResolvedCall};
+pub use lease::{Lease, ResolvedCall, Unlisted};
 pub use name::{Names, model_name};
 pub use pins::{
     Screened, book_of, hold_all, json_diff, offered, pin_digest, screen, screen_locked, waiting,

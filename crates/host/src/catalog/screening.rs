@@ -7,9 +7,12 @@ use serde::Serialize;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::Item;
 
+use crate::catalog::canonical::{canonical, fingerprint, quoted};
 use crate::catalog::scan::{
-    Finding, Kind, KnownNames, Severity, references, scan_definition, scan_text, verdict,
+    Finding, Kind, KnownNames, Severity, is_gross, references, scan_definition, scan_text, verdict,
 };
+use crate::catalog::visible::nothing;
+use crate::config::Accepted;
 use crate::connect::{Fleet, Offers, Server, Status};
 use crate::digest;
 use crate::events::What;
@@ -29,8 +32,12 @@ pub struct Flagged {
     pub name: String,
     /// The fingerprint of the definition.
     pub digest: String,
+    /// The fingerprint of its canonical text, as pins have it.
+    pub pin: String,
     /// How serious it is.
     pub severity: Severity,
+    /// Whether a person stands by it in spite of all that was found.
+    pub accepted: bool,
     /// What was found, the most serious first.
     pub findings: Vec<Finding>,
 }
@@ -39,7 +46,22 @@ impl Flagged {
     /// Whether nobody but a person may see it.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.severity == Severity::Block
+        self.severity == Severity::Block && !self.accepted
+    }
+
+    /// Whether nothing of its server may be used because of it: an attack that cannot be mistaken.
+    /// Tools and instructions are the server's own words; names of resources and prompts may be
+    /// somebody else's.
+    #[must_use]
+    pub fn holds_server(&self) -> bool {
+        let own_words = matches!(self.kind, Kind::Tool | Kind::Instructions);
+        own_words && self.is_held() && is_gross(&self.findings)
+    }
+
+    /// Whether a person should know of it before an agent calls it.
+    #[must_use]
+    pub fn is_doubted(&self) -> bool {
+        self.severity >= Severity::Ask && !self.accepted
     }
 
     pub(crate) fn event(&self) -> What {
@@ -121,13 +143,17 @@ impl Screen {
                 let tool = (kind == Kind::Tool).then_some(&*item.key);
                 let mut findings = references(&names, server.id.as_str(), tool, raw);
                 findings.extend(self.known(kind, raw).iter().cloned());
-                flagged.extend(flag(&server.id, kind, (&item.key, raw), findings));
+                flagged.extend(flag(server, kind, (&item.key, raw), findings));
             }
             if let Some(said) = instructions(server) {
                 let mut findings = references(&names, server.id.as_str(), None, said);
                 findings.extend(self.known(Kind::Instructions, said).iter().cloned());
-                flagged.extend(flag(&server.id, Kind::Instructions, ("", said), findings));
+                flagged.extend(flag(server, Kind::Instructions, ("", said), findings));
             }
+        }
+        for one in &mut flagged {
+            let server = fleet.servers.get(one.server.as_str());
+            one.accepted = server.is_some_and(|server| is_accepted(&fleet.accepted, server, one));
         }
         flagged
     }
@@ -162,21 +188,34 @@ fn definitions(offers: &Offers) -> impl Iterator<Item = (Kind, &Item)> {
     tools.chain(resources).chain(templates).chain(prompts)
 }
 
+fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool {
+    let Some(config) = server.config.as_ref().filter(|_| !accepted.servers.is_empty()) else {
+        return false;
+    };
+    let which = (flagged.kind.as_str(), flagged.name.as_str(), flagged.pin.as_str());
+    accepted.covers(&config.identity(), which, flagged.findings.iter().map(|one| one.rule))
+}
+
 fn flag(
-    server: &ServerId,
+    server: &Server,
     kind: Kind,
     (name, raw): (&str, &str),
     mut findings: Vec<Finding>,
 ) -> Option<Flagged> {
     let severity = verdict(&findings)?;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
-    let digest = digest::of([raw.as_bytes()]);
+    let text = match kind {
+        Kind::Instructions => canonical(&quoted(raw)),
+        Kind::Tool | Kind::Resource | Kind::Template | Kind::Prompt => canonical(raw),
+    };
     Some(Flagged {
-        server: server.clone(),
+        server: server.id.clone(),
         kind,
         name: name.to_owned(),
-        digest,
+        digest: digest::of([raw.as_bytes()]),
+        pin: fingerprint(&text),
         severity,
+        accepted: false,
         findings,
     })
 }
@@ -189,6 +228,7 @@ fn offers_the_same(before: &Fleet, after: &Fleet) -> bool {
             && is_usable(&left) == is_usable(&right)
     };
     before.servers.len() == after.servers.len()
+        && before.accepted == after.accepted
         && before.servers.values().zip(after.servers.values()).all(same)
 }
 
@@ -199,6 +239,10 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
     }
     let mut shown = Fleet::clone(fleet);
     for server in shown.servers.values_mut() {
+        if held.iter().any(|one| one.server == server.id && one.holds_server()) {
+            *server = Arc::new(silent(server));
+            continue;
+        }
         let of_server: HashSet<(Kind, &str)> = held
             .iter()
             .filter(|one| one.server == server.id)
@@ -209,6 +253,16 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
         }
     }
     Arc::new(shown)
+}
+
+/// A server of which nothing is shown.
+fn silent(server: &Server) -> Server {
+    let agreement = server.agreement.as_ref().map(|with| Arc::new(without_instructions(with)));
+    Server { offers: nothing(&server.offers), agreement, ..server.clone() }
+}
+
+fn without_instructions(agreement: &Agreement) -> Agreement {
+    Agreement { instructions: None, ..agreement.clone() }
 }
 
 fn server_without(server: &Server, held: &HashSet<(Kind, &str)>) -> Server {
@@ -226,7 +280,7 @@ fn server_without(server: &Server, held: &HashSet<(Kind, &str)>) -> Server {
     );
     let agreement = server.agreement.as_ref().map(|agreement| {
         if held.contains(&(Kind::Instructions, "")) {
-            Arc::new(Agreement { instructions: None, ..Agreement::clone(agreement) })
+            Arc::new(without_instructions(agreement))
         } else {
             Arc::clone(agreement)
         }

@@ -116,6 +116,14 @@ impl UrlPattern {
     }
 }
 
+impl std::fmt::Display for UrlPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let port = self.port.as_deref().map(|port| format!(":{port}")).unwrap_or_default();
+        let path = self.path.as_deref().unwrap_or_default();
+        write!(f, "{}://{}{port}{path}", self.scheme, self.host)
+    }
+}
+
 /// Whether a path leads upwards, in any spelling.
 fn climbs(path: &str) -> bool {
     let plain =

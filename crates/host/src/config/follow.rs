@@ -7,13 +7,16 @@ use crate::config::approvals::Approvals;
 use crate::config::environment::Environment;
 use crate::config::error::ConfigError;
 use crate::config::load::load;
+use crate::config::lock_file::Lock;
 use crate::config::places::Places;
 use crate::config::policy_file::Policies;
 use crate::config::resolved::Config;
+use crate::config::server;
 use crate::config::team_fetch::fetch_team_files;
 use crate::config::watch::watch;
 use crate::events::{Events, What};
 use crate::published::Published;
+use crate::server_id::ServerId;
 use crate::tasks::Tasks;
 
 /// How the configuration is read.
@@ -25,6 +28,10 @@ pub struct Reading {
     pub environment: Environment,
     /// Folders in place of those that the files name, if there are any.
     pub roots: Vec<PathBuf>,
+    /// Servers that are part of the program around us, whatever the files say.
+    pub in_process: Vec<ServerId>,
+    /// What servers may be, if that is locked.
+    pub lock: Option<Lock>,
     /// Says what is wrong with rules that can be read.
     pub verify: fn(&Policies) -> Option<ConfigError>,
 }
@@ -37,6 +44,15 @@ impl Reading {
         let mut config = load(&self.places, &self.environment, &approvals);
         if !self.roots.is_empty() {
             config.settings.roots.clone_from(&self.roots);
+        }
+        for id in &self.in_process {
+            config.broken.remove(id);
+            config.servers.insert(id.clone(), server::plain(id.clone()));
+        }
+        if let Some(lock) = &self.lock {
+            for server in config.servers.values_mut() {
+                server.barred = server.barred.take().or_else(|| lock.refused(server.id.as_str()));
+            }
         }
         if let Some(problem) = (self.verify)(&config.policies) {
             config.problems.push(problem.clone());

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{Durability, Settings};
+use crate::config::{Discovery, Durability, KnownList, Settings};
 
 struct Home {
     folder: tempfile::TempDir,
@@ -278,6 +278,25 @@ fn settings_of_the_user_count_and_those_of_a_project_only_narrow() {
 
     let alone = home(None, Some(r#"{"settings": {"autoApprove": true}}"#)).load();
     assert!(!alone.settings.auto_approve);
+}
+
+#[test]
+fn only_the_user_says_where_servers_are_looked_for() {
+    let user = r#"{"settings": {"registries": ["https://registry.example"], "knownServers": "known.json"}}"#;
+    let project = r#"{"settings": {"registries": ["https://evil.example"], "knownServers": "https://evil.example/x"}}"#;
+    let both = home(Some(user), Some(project));
+    let config = both.load();
+    let expected = Discovery {
+        registries: vec!["https://registry.example".to_owned()],
+        known_servers: Some(KnownList::File(both.environment.current_dir.join("known.json"))),
+    };
+    assert_eq!(config.settings.discovery, expected);
+    assert_eq!(config.problems.len(), 2);
+    let wrong =
+        r#"{"settings": {"registries": ["file:///x"], "knownServers": "ftp://a.example/x"}}"#;
+    let config = home(Some(wrong), None).load();
+    assert_eq!(config.settings.discovery, Discovery::default());
+    assert!(config.problems.iter().all(ConfigError::is_error) && config.problems.len() == 2);
 }
 
 #[test]

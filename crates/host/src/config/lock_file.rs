@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::config::change::change;
 use crate::config::error::ConfigError;
 use crate::config::file::read_text;
+use crate::config::locked_package::LockedPackage;
 use crate::config::pins_file::{Book, PinKind, Pinned, Pins};
 use crate::config::resolved::{ServerConfig, Transport};
 
@@ -27,6 +28,9 @@ pub struct Lock {
     /// The folder of the file: what lies below it may lie elsewhere on another machine.
     #[serde(skip)]
     folder: PathBuf,
+    /// Why servers must not be started, by name.
+    #[serde(skip)]
+    refused: BTreeMap<String, String>,
 }
 
 /// What one server was.
@@ -40,6 +44,9 @@ pub struct LockedServer {
     /// The package that is fetched and run, as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// The packages that are fetched, with their exact versions and digests, where they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<LockedPackage>,
     /// The fingerprints of its definitions.
     pub definitions: BTreeMap<PinKind, BTreeMap<String, String>>,
 }
@@ -48,7 +55,7 @@ impl Lock {
     /// An empty lock for a folder.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
-        Self { version: VERSION, servers: BTreeMap::new(), folder }
+        Self { version: VERSION, servers: BTreeMap::new(), folder, refused: BTreeMap::new() }
     }
 
     /// Where the lock of a folder is.
@@ -101,6 +108,7 @@ impl Lock {
             identity: self.identity(server),
             server: told,
             package: package(&server.transport),
+            packages: Vec::new(),
             definitions: offers.iter().map(|(kind, items)| (*kind, digests(items))).collect(),
         };
         self.servers.insert(server.id.to_string(), locked);
@@ -123,6 +131,17 @@ impl Lock {
         };
         let approved = PinKind::ALL.into_iter().map(items).collect();
         Some(Pins { approved, ..Pins::default() })
+    }
+
+    /// The same, and these servers are not started at all, for these reasons.
+    #[must_use]
+    pub fn refusing(self, refused: BTreeMap<String, String>) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Why a server must not be started.
+    pub(super) fn refused(&self, server: &str) -> Option<String> {
+        self.refused.get(server).cloned()
     }
 
     fn identity(&self, server: &ServerConfig) -> String {

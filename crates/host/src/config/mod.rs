@@ -5,13 +5,16 @@
 //! layers on top of each other, `resolved` is what comes out. `edit` writes, `watch` waits.
 //! Rules are files of their own: `policies` finds them, `policy_read` reads one into a `policy_file`.
 
+mod accepted;
 mod allowed_servers;
+mod annotations;
 mod approvals;
 mod bad_packages;
 mod change;
 mod chat;
 mod containers;
 mod danger;
+mod discovery;
 mod document;
 mod dotenv;
 mod edit;
@@ -27,17 +30,23 @@ mod identity;
 mod json_text;
 mod load;
 mod lock_file;
+mod locked_package;
 mod log_level;
 mod lookalike;
 mod models;
 mod names;
+mod node_kinds;
 mod oauth;
+mod package_cache;
+mod package_lookup;
 mod packages;
+mod pasted;
 mod pins_file;
 mod places;
 mod policies;
 mod policy_cases;
 mod policy_file;
+mod policy_lines;
 mod policy_nodes;
 mod policy_read;
 mod reader;
@@ -57,11 +66,14 @@ mod watch;
 mod web_address;
 mod web_parts;
 
+pub use accepted::{Acceptance, Accepted};
 pub(crate) use allowed_servers::glob;
 pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
+pub use annotations::Annotations;
 pub use approvals::Approvals;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
 pub use danger::{Finding, Weight};
+pub use discovery::{Discovery, KnownList};
 pub use edit::{
     Replace, add_auto_approve, add_server, findings_of, remove_auto_approve, remove_server,
     set_disabled,
@@ -76,15 +88,19 @@ pub use gateway_views::ViewOf;
 pub(crate) use json_text::json_value;
 pub use load::load;
 pub use lock_file::{Lock, LockedServer};
+pub use locked_package::{Evidence, LockedPackage, PackageSpec, packages_of};
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
+pub use package_lookup::Registries;
+pub use pasted::{PastedEntry, entry_of, pasted_entries};
 pub use pins_file::{Book, PinKind, Pinned, Pins};
 pub use places::{Level, Places};
 pub use policies::{policy_from_text, read_policy};
 pub use policy_cases::{PolicyCase, read_policy_cases};
 pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
+pub use policy_lines::PolicyLine;
 pub use remembered::{Bound, Remembered};
 pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings,

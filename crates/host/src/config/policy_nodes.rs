@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::document::{Node, Position, Value};
+use crate::config::document::{Node, Position};
 use crate::config::error::{ConfigError, is_visible, shown};
+use crate::config::node_kinds::{Wrong, choose};
 use crate::config::policy_file::{Example, RuleEntry};
 use crate::config::policy_read::json_of;
 use crate::config::similar::suggestion;
@@ -26,8 +27,12 @@ impl Nodes<'_> {
         ConfigError::new(Arc::clone(self.file), message).at(at)
     }
 
-    fn mismatch(&self, node: &Node, key: &str, wanted: &str) -> ConfigError {
-        self.error(node.at, format!("`{}` must be {wanted}, not {}", shown(key), node.kind()))
+    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
+        let error = self.error(node.at, format!("`{}` {}", shown(key), wrong.predicate));
+        match wrong.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 
     /// The members of an object, each with a name that is known.
@@ -37,11 +42,9 @@ impl Nodes<'_> {
         what: &str,
         known: &[&'static str],
     ) -> Result<Vec<Named<'n>>, ConfigError> {
-        let Value::Object(members) = &node.value else {
-            return Err(
-                self.error(node.at, format!("{what} must be an object, not {}", node.kind()))
-            );
-        };
+        let members = node
+            .members()
+            .map_err(|wrong| self.error(node.at, format!("{what} {}", wrong.predicate)))?;
         let mut named: Vec<Named<'n>> = Vec::new();
         for member in members {
             let name = snake(&member.name);
@@ -62,24 +65,15 @@ impl Nodes<'_> {
     }
 
     pub(super) fn list<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], ConfigError> {
-        match &node.value {
-            Value::List(nodes) => Ok(nodes),
-            _ => Err(self.mismatch(node, key, "a list")),
-        }
+        node.list("a list").map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     pub(super) fn text<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
-        match &node.value {
-            Value::Text(text) => Ok(text),
-            _ => Err(self.mismatch(node, key, "a string")),
-        }
+        node.text().map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     pub(super) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
-        match &node.value {
-            Value::Bool(value) => Ok(*value),
-            _ => Err(self.mismatch(node, key, "true or false")),
-        }
+        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     pub(super) fn choice<T: Copy>(
@@ -88,13 +82,7 @@ impl Nodes<'_> {
         key: &str,
         choices: &[(&str, T)],
     ) -> Result<T, ConfigError> {
-        let word = self.text(node, key)?;
-        let found = choices.iter().find(|(name, _)| *name == word);
-        found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-            self.error(node.at, format!("`{key}` cannot be `{}`", shown(word)))
-                .hint(format!("use one of `{}`", names.join("`, `")))
-        })
+        choose(self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     /// A pattern over `server/target`, without what nobody can see.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::config::document::{Member, Node, Position, Value};
 use crate::config::error::{ConfigError, shown};
+use crate::config::node_kinds::{Wrong, choose};
 use crate::config::similar::suggestion;
 use crate::config::variables::Variables;
 use crate::secret_reference;
@@ -47,15 +48,17 @@ impl Reader<'_> {
         self.error(at, format!("`{}` {predicate}", shown(key))).key(key)
     }
 
-    fn mismatch(&self, node: &Node, key: &str, wanted: &str) -> ConfigError {
-        self.about(node.at, key, &format!("must be {wanted}, not {}", node.kind()))
+    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
+        let error = self.about(node.at, key, &wrong.predicate);
+        match wrong.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 
     pub(super) fn text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
-        match &node.value {
-            Value::Text(text) => self.expand(text, node.at, key),
-            _ => Err(self.mismatch(node, key, "a string")),
-        }
+        let text = node.text().map_err(|wrong| self.wrong(node, key, wrong))?;
+        self.expand(text, node.at, key)
     }
 
     fn expand(&self, text: &str, at: Position, key: &str) -> Result<String, ConfigError> {
@@ -99,9 +102,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
-        let Value::List(nodes) = &node.value else {
-            return Err(self.mismatch(node, key, "a list of strings"));
-        };
+        let nodes = node.list("a list of strings").map_err(|wrong| self.wrong(node, key, wrong))?;
         nodes
             .iter()
             .enumerate()
@@ -137,17 +138,11 @@ impl Reader<'_> {
         node: &'n Node,
         key: &str,
     ) -> Result<&'n [Member], ConfigError> {
-        match &node.value {
-            Value::Object(members) => Ok(members),
-            _ => Err(self.mismatch(node, key, "an object")),
-        }
+        node.members().map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     pub(super) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
-        match &node.value {
-            Value::Bool(value) => Ok(*value),
-            _ => Err(self.mismatch(node, key, "true or false")),
-        }
+        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     pub(super) fn count(
@@ -159,7 +154,7 @@ impl Reader<'_> {
         let (least, most) = (range.start(), range.end());
         let wanted = format!("a whole number from {least} to {most}");
         let Value::Number(number) = &node.value else {
-            return Err(self.mismatch(node, key, &wanted));
+            return Err(self.wrong(node, key, node.other_than(&wanted)));
         };
         number.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
             self.about(node.at, key, &format!("must be {wanted}, not {}", shown(number)))
@@ -173,13 +168,7 @@ impl Reader<'_> {
         key: &str,
         choices: &[(&str, T)],
     ) -> Result<T, ConfigError> {
-        let word = self.text(node, key)?;
-        let found = choices.iter().find(|(name, _)| *name == word);
-        found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<String> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
-            self.about(node.at, key, &format!("cannot be `{}`", shown(&word)))
-                .hint(format!("use one of {}", names.join(", ")))
-        })
+        choose(&self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
     }
 
     /// Seconds. When reading, a value out of range is moved into it, and one that is no number is

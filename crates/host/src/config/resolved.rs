@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::config::chat::ChatSettings;
 use crate::config::danger::Finding;
+use crate::config::discovery::Discovery;
 use crate::config::error::ConfigError;
 use crate::config::gateway::GatewaySettings;
 use crate::config::log_level::LogLevel;
@@ -330,6 +331,8 @@ pub struct Settings {
     pub pins: bool,
     /// What happens when a server is first seen.
     pub first_use: FirstUse,
+    /// Where servers are looked for.
+    pub discovery: Discovery,
 }
 
 /// What happens when a server is first seen.
@@ -364,6 +367,7 @@ impl Default for Settings {
             team: Team::default(),
             pins: true,
             first_use: FirstUse::Trust,
+            discovery: Discovery::default(),
         }
     }
 }

@@ -203,6 +203,12 @@ fn a_server_may_ask_a_model_only_where_its_entry_says_so() {
 }
 
 #[test]
+fn a_call_has_sixty_seconds_unless_its_server_says_otherwise() {
+    assert_eq!(server(r#"{"command": "a"}"#).timeout, Duration::from_secs(60));
+    assert_eq!(server(r#"{"command": "a", "timeout": 7}"#).timeout, Duration::from_secs(7));
+}
+
+#[test]
 fn a_timeout_is_moved_into_range_with_a_warning() {
     let cases = [
         ("null", 60.0, false),

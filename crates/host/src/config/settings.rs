@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::config::chat;
+use crate::config::discovery;
 use crate::config::document::{Member, Node};
 use crate::config::error::ConfigError;
 use crate::config::gateway;
@@ -32,6 +33,8 @@ const KEYS: &[&str] = &[
     "notifications",
     "pins",
     "firstUse",
+    "registries",
+    "knownServers",
 ];
 
 /// The key of what cannot be left out if it is wrong: rules may be there.
@@ -128,6 +131,12 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             let choices = [("trust", FirstUse::Trust), ("ask", FirstUse::Ask)];
             settings.first_use = reader.choice(node, key, &choices)?;
         }
+        "registries" => {
+            settings.discovery.registries = discovery::registries(reader, node, key)?;
+        }
+        "knownServers" => {
+            settings.discovery.known_servers = Some(discovery::known_list(reader, node, key)?);
+        }
         "chat" => chat::read(&mut settings.chat, node, key, reader)?,
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
         "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
@@ -159,4 +168,5 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || current.taint && !wanted.taint
         || !wanted.pins && current.pins
         || wanted.first_use < current.first_use
+        || wanted.discovery != current.discovery
 }

@@ -1,4 +1,5 @@
-//! The built-in server at the other end of a pipe inside this process.
+//! The built-in server, or one of the program around us, at the other end of a pipe inside this
+//! process.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,13 +7,33 @@ use std::sync::Arc;
 use switchboard_wire::{Inbound, Json, Limits, Peer, RpcError, stream};
 use tokio::sync::mpsc;
 
-use crate::builtin::Builtin;
+use crate::builtin::{Builtin, InProcess, RpcError as Refused};
 use crate::tasks::Tasks;
 
-/// Starts the built-in server and gives our end of the pipe.
-pub(super) fn start(roots: Vec<PathBuf>, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
+/// Who answers at the other end.
+#[derive(Clone)]
+pub(super) enum Inside {
+    Builtin(Arc<Builtin>),
+    Own(Arc<InProcess>),
+}
+
+impl Inside {
+    /// The built-in server, for these folders.
+    pub(super) fn builtin(roots: Vec<PathBuf>) -> Self {
+        Self::Builtin(Arc::new(Builtin::new(roots, jiff::Zoned::now)))
+    }
+
+    async fn answer(&self, method: &str, params: Option<&str>) -> Result<String, Refused> {
+        match self {
+            Self::Builtin(builtin) => builtin.answer(method, params).await,
+            Self::Own(own) => own.answer(method, params).await,
+        }
+    }
+}
+
+/// Starts a server inside this process and gives our end of the pipe.
+pub(super) fn start(inside: Inside, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
     let [ours, (server, mut asked)] = stream::pipe(Limits::default());
-    let builtin = Arc::new(Builtin::new(roots, jiff::Zoned::now));
     let answering = tasks.clone();
     tasks.spawn(async move {
         loop {
@@ -21,10 +42,10 @@ pub(super) fn start(roots: Vec<PathBuf>, tasks: &Tasks) -> (Peer, mpsc::Receiver
                 _ = server.closed() => return,
             };
             let Some(Inbound::Request { id, method, params, .. }) = inbound else { continue };
-            let (server, builtin) = (server.clone(), Arc::clone(&builtin));
+            let (server, inside) = (server.clone(), inside.clone());
             answering.spawn(async move {
                 let params = params.as_ref().map(Json::as_str);
-                let answer = builtin.answer(&method, params).await;
+                let answer = inside.answer(&method, params).await;
                 let answer = answer.as_deref().map_err(|error| RpcError {
                     code: error.code,
                     message: error.message.clone(),

@@ -214,13 +214,12 @@ impl Connection {
         let told = Told { roots: told_of_roots, resources: hears_of_resources, level };
         let informing = Informing { peer, agreement, server, around, told }.run();
         tokio::pin!(listening, informing);
-        let asked = Asked::default();
+        let (asked, mut changed) = (Asked::default(), Changed::default());
         let start_listing = |kinds, before: &Arc<Offers>| {
             let before = Arc::clone(before);
             let listing = list(peer, agreement, self.config.timeout, kinds, before);
             Some(Box::pin(once_told(&level_told, listing)))
         };
-        let mut changed = Changed::default();
         // What the server asks is answered while it is listed: it may wait for that.
         let mut listing = start_listing(EVERYTHING, offers);
         let mut announced = false;
@@ -254,6 +253,7 @@ impl Connection {
                     Some(received) => self.take_in(peer, received, &asked, &mut changed),
                     None => peer.close("nobody listens"),
                 },
+                () = self.health.wants_catching_up() => self.health.is_caught_up(),
                 (listed, failed, refused) = running(&mut listing) => {
                     listing = None;
                     if let Some(refused) = refused.filter(|_| !announced)

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{Confinement, ServerConfig, Transport};
 use crate::connect::Failure;
-use crate::connect::builtin;
+use crate::connect::builtin::{self, Inside};
 use crate::connect::negotiate::{Attempt, Door, NoAgreement, PROBE, over_stream};
 use crate::connect::private_folder;
 use crate::connect::process::{Launch, Process};
@@ -127,7 +127,11 @@ async fn over_pipe(
     config: &ServerConfig,
     around: &Arc<Surroundings>,
 ) -> Result<Live, NotEstablished> {
-    let (peer, inbound) = builtin::start(around.roots.clone(), &around.tasks);
+    let inside = match around.in_process.get(&config.id) {
+        Some(own) => Inside::Own(Arc::clone(own)),
+        None => Inside::builtin(around.roots.clone()),
+    };
+    let (peer, inbound) = builtin::start(inside, &around.tasks);
     let tentative = Tentative::new(peer.clone());
     let us = &around.introduction(&config.id);
     let agreed = over_stream(&peer, us, Attempt::Probe, around.start_limit, || false).await;

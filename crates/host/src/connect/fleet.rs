@@ -9,7 +9,7 @@ use switchboard_wire::Peer;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::{Item, Kind};
 
-use crate::config::ServerConfig;
+use crate::config::{Accepted, ServerConfig};
 use crate::connect::{Health, Status};
 use crate::server_id::ServerId;
 
@@ -18,8 +18,10 @@ use crate::server_id::ServerId;
 pub struct Fleet {
     /// The servers by name.
     pub servers: BTreeMap<ServerId, Arc<Server>>,
-    /// Grows with every change of what is offered.
+    /// Grows with every change of what is offered, or of what may be shown of it.
     pub edition: u64,
+    /// What a person stands by in spite of what was found in it.
+    pub accepted: Arc<Accepted>,
 }
 
 /// One server at one moment.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// Failures in a row after which calls fail at once, until a probe succeeds.
 const FAILURES: u32 = 3;
@@ -21,6 +21,9 @@ pub struct Health {
     is_ill: AtomicBool,
     illness: Mutex<Illness>,
     wants_probe: Notify,
+    /// Who waits until everything that the server has sent is taken in.
+    behind: Mutex<Vec<oneshot::Sender<()>>>,
+    wants_catching_up: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -90,6 +93,33 @@ impl Health {
 
     fn illness(&self) -> MutexGuard<'_, Illness> {
         self.illness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until everything that the server has sent up to this moment is taken in; for ever, if
+    /// nobody takes anything in any more.
+    pub async fn caught_up(&self) {
+        let (told, caught_up) = oneshot::channel();
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        self.wants_catching_up.notify_one();
+        if caught_up.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Waits until somebody wants to know that everything is taken in. Whoever waits for this takes
+    /// in first what has come.
+    pub(super) async fn wants_catching_up(&self) {
+        self.wants_catching_up.notified().await;
+    }
+
+    /// Tells everybody who waits that there is nothing left to take in.
+    pub(super) fn is_caught_up(&self) {
+        let behind =
+            std::mem::take(&mut *self.behind.lock().unwrap_or_else(PoisonError::into_inner));
+        for told in behind {
+            // Who has given up waiting needs no word.
+            told.send(()).ok();
+        }
     }
 
     /// Waits until a probe is due.

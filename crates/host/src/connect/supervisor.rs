@@ -263,7 +263,7 @@ impl Supervisor {
             }
             servers.insert(id.clone(), Arc::new(server));
         }
-        self.fleet.publish(Fleet { servers, edition: self.edition });
+        self.fleet.publish(Fleet { servers, edition: self.edition, ..Fleet::default() });
     }
 
     fn publish_all(&self) {
@@ -276,7 +276,7 @@ impl Supervisor {
             }
             servers.insert(id.clone(), Arc::new(server));
         }
-        self.fleet.publish(Fleet { servers, edition: self.edition });
+        self.fleet.publish(Fleet { servers, edition: self.edition, ..Fleet::default() });
     }
 
     fn tell(&self, server: &Server) {

@@ -10,6 +10,7 @@ use switchboard_wire::http::{self, HttpClient};
 use switchboard_wire::{Json, Limits, RequestError};
 use tokio::sync::mpsc;
 
+use crate::builtin::InProcess;
 use crate::config::Config;
 use crate::connect::answers::Answers;
 use crate::connect::call_answers::CallAnswers;
@@ -40,6 +41,7 @@ pub struct Surroundings {
     pub(super) tasks: Tasks,
     pub(super) events: Events,
     pub(super) logins: Logins,
+    pub(super) in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 
 impl Surroundings {
@@ -102,6 +104,8 @@ pub struct Parts {
     pub events: Events,
     /// The logins of servers.
     pub logins: Logins,
+    /// The servers that are part of the program around us.
+    pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 
 impl From<Parts> for Surroundings {
@@ -123,6 +127,7 @@ impl From<Parts> for Surroundings {
             tasks: parts.tasks,
             events: parts.events,
             logins: parts.logins,
+            in_process: parts.in_process,
         }
     }
 }

@@ -7,7 +7,8 @@ use cel::objects::{Key, Map};
 use cel::{Context, Env, Value};
 use serde_json::Value as Json;
 
-use crate::config::Expression;
+use crate::characters::is_hidden;
+use crate::config::{Effect, Expression};
 use crate::policy::facts::Facts;
 use crate::policy::functions;
 use crate::policy::risk::risk_of;
@@ -18,20 +19,46 @@ static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 /// The conditions of one call.
 pub(super) struct Conditions<'a> {
     facts: &'a Facts<'a>,
+    /// What is sent.
+    sent: Spoken,
+    /// The arguments as they read, if that is something else; looked at when it is needed.
+    plain: Option<Option<String>>,
+    read: Spoken,
+}
+
+/// What conditions speak of, as far as it was needed.
+#[derive(Default)]
+struct Spoken {
     context: Option<Context<'static, 'static>>,
     made: BTreeSet<&'static str>,
 }
 
 impl<'a> Conditions<'a> {
-    pub(super) const fn of(facts: &'a Facts<'a>) -> Self {
-        Self { facts, context: None, made: BTreeSet::new() }
+    pub(super) fn of(facts: &'a Facts<'a>) -> Self {
+        Self { facts, sent: Spoken::default(), plain: None, read: Spoken::default() }
     }
 
-    /// Whether a condition holds.
+    /// Whether the condition of a rule with this effect holds. Arguments with characters that cannot
+    /// be seen are looked at without them as well: an `allow` needs both to fit, others one of them.
     ///
     /// # Errors
     /// When that cannot be said, such as for an argument that is missing or of another type.
-    pub(super) fn hold(&mut self, expression: &Expression) -> Result<bool, String> {
+    pub(super) fn hold(&mut self, expression: &Expression, effect: Effect) -> Result<bool, String> {
+        let holds = self.sent.hold(self.facts, expression)?;
+        let is_settled = holds != (effect == Effect::Allow);
+        let looks_at_them =
+            expression.variables().iter().any(|name| ["args", "risk"].contains(name));
+        if is_settled || !looks_at_them {
+            return Ok(holds);
+        }
+        let plain = self.plain.get_or_insert_with(|| without_hidden(self.facts.arguments));
+        let Some(arguments) = plain else { return Ok(holds) };
+        self.read.hold(&Facts { arguments, ..*self.facts }, expression)
+    }
+}
+
+impl Spoken {
+    fn hold(&mut self, facts: &Facts<'_>, expression: &Expression) -> Result<bool, String> {
         let context = self.context.get_or_insert_with(|| {
             let mut context = Context::with_env(Arc::clone(&LANGUAGE));
             functions::add_to(&mut context);
@@ -39,7 +66,7 @@ impl<'a> Conditions<'a> {
         });
         for name in expression.variables() {
             if self.made.insert(name) {
-                context.add_variable_from_value(*name, variable(self.facts, name)?);
+                context.add_variable_from_value(*name, variable(facts, name)?);
             }
         }
         match expression.program().execute(context) {
@@ -47,6 +74,28 @@ impl<'a> Conditions<'a> {
             Ok(other) => Err(format!("it gives a {} instead of true or false", other.type_of())),
             Err(error) => Err(error.to_string()),
         }
+    }
+}
+
+/// The arguments without what cannot be seen; none if there is nothing of that.
+fn without_hidden(arguments: &str) -> Option<String> {
+    if arguments.is_ascii() && !arguments.contains("\\u") {
+        return None;
+    }
+    let sent: Json = serde_json::from_str(arguments).ok()?;
+    let plain = plain(&sent);
+    (plain != sent).then(|| plain.to_string())
+}
+
+fn plain(json: &Json) -> Json {
+    let seen = |text: &str| text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
+    match json {
+        Json::String(text) => Json::String(seen(text)),
+        Json::Array(items) => items.iter().map(plain).collect(),
+        Json::Object(members) => {
+            members.iter().map(|(name, value)| (seen(name), plain(value))).collect()
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => json.clone(),
     }
 }
 

@@ -95,6 +95,13 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The same with what the server said about the tool.
+    #[must_use]
+    pub fn with_annotations(self, text: &'a str, server: Option<&ServerConfig>) -> Self {
+        let annotations = Annotations::Text(text);
+        Self { annotations, read_only: is_read_only(self.target, server, annotations), ..self }
+    }
+
     /// What the server says about the tool.
     pub(super) fn hints(&self) -> Hints {
         self.annotations.hints()

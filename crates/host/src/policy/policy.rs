@@ -9,7 +9,7 @@ use crate::policy::facts::Facts;
 use crate::policy::index::Index;
 use crate::policy::pattern::Pattern;
 use crate::policy::ruling::{Cited, Ruling};
-use crate::proposed::TargetKind;
+use crate::proposed::{Target, TargetKind};
 
 /// The rules of all levels.
 #[derive(Debug, Default)]
@@ -38,6 +38,12 @@ impl Policy {
     pub fn rulings(&self, facts: &Facts<'_>) -> Vec<Ruling> {
         let mut conditions = Conditions::of(facts);
         self.levels.iter().filter_map(|level| level.ruling(facts, &mut conditions)).collect()
+    }
+
+    /// The line that forbids a target whoever wants it and whatever the arguments are.
+    #[must_use]
+    pub fn forbids(&self, target: &Target) -> Option<Cited> {
+        self.levels.iter().find_map(|level| level.forbids(target))
     }
 
     /// What they say together: the strictest counts, so no level can widen what another allows.
@@ -69,8 +75,8 @@ impl Rulebook {
         }
         let mut strictest =
             self.file.ask_always.map(|line| self.say(Effect::Ask, "autoApprove: false", line));
-        for rule in self.covering(facts) {
-            let ruling = match rule.when.as_ref().map(|when| conditions.hold(when)) {
+        for rule in self.covering(facts.target) {
+            let ruling = match rule.when.as_ref().map(|when| conditions.hold(when, rule.effect)) {
                 None | Some(Ok(true)) => self.say_rule(rule),
                 Some(Ok(false)) => continue,
                 // A check that cannot run refuses.
@@ -88,26 +94,40 @@ impl Rulebook {
         strictest
     }
 
+    fn forbids(&self, target: &Target) -> Option<Cited> {
+        if let Some(ruling) = self.switched_off(target) {
+            return Some(ruling.by);
+        }
+        let outright = |rule: &&RuleEntry| rule.effect == Effect::Deny && rule.when.is_none();
+        let rule = self.covering(target).into_iter().find(outright)?;
+        Some(self.say_rule(rule).by)
+    }
+
     /// What holds for everything: switches and lists.
     fn control(&self, facts: &Facts<'_>) -> Option<Ruling> {
+        if let Some(ruling) = self.switched_off(facts.target) {
+            return Some(ruling);
+        }
+        let line = self.file.read_only.filter(|_| !facts.read_only)?;
+        Some(Ruling { read_only: true, ..self.say(Effect::Deny, "readOnly: true", line) })
+    }
+
+    fn switched_off(&self, target: &Target) -> Option<Ruling> {
         if let Some(line) = self.file.switched_off {
             return Some(self.say(Effect::Deny, "controls.enabled: false", line));
         }
-        let target = facts.target;
         if let Some((_, line)) = &self.file.allowed_tools
             && target.kind == TargetKind::Tool
             && !self.allowed_tools.iter().any(|tool| tool.covers(&target.server, &target.name))
         {
             return Some(self.say(Effect::Deny, "controls.allowed_tools", *line));
         }
-        let line = self.file.read_only.filter(|_| !facts.read_only)?;
-        Some(Ruling { read_only: true, ..self.say(Effect::Deny, "readOnly: true", line) })
+        None
     }
 
     /// The rules that cover what is called. An `allow` has to cover an address as it is and in its
     /// plain form; the others need only one of the two.
-    fn covering(&self, facts: &Facts<'_>) -> Vec<&RuleEntry> {
-        let target = facts.target;
+    fn covering(&self, target: &Target) -> Vec<&RuleEntry> {
         let plain = match target.kind {
             TargetKind::Resource => address::plain(&target.name),
             TargetKind::Tool | TargetKind::Prompt => None,

@@ -251,6 +251,26 @@ fn an_example_that_does_not_hold_is_an_error_with_its_place() {
     }
 }
 
+#[test]
+fn ux_05_hidden_characters_in_arguments_hide_nothing_from_a_rule() {
+    let policy = |effect: &str, when: &str| json!({"rules": [{"effect": effect, "target": "sh/run", "when": when}]});
+    for (effect, when, command, expected) in [
+        ("deny", "args.command.contains('rm -rf')", "rm -rf /", Some(Effect::Deny)),
+        ("deny", "args.command.contains('rm -rf')", "r\u{200b}m -r\u{ad}f /", Some(Effect::Deny)),
+        ("ask", "args.command.startsWith('rm')", "\u{2060}rm", Some(Effect::Ask)),
+        ("deny", "args.command.contains('rm -rf')", "ls", None),
+        ("allow", "args.command == 'ls'", "ls", Some(Effect::Allow)),
+        ("allow", "args.command == 'ls'", "l\u{200d}s", None),
+        ("allow", "args.command != 'rm'", "r\u{200b}m", None),
+        // What is sent counts as well: it is not the plain word.
+        ("deny", "args.command != 'ls'", "l\u{200b}s", Some(Effect::Deny)),
+    ] {
+        let call = example("sh/run", &json!({ "command": command }));
+        let said = said(vec![file(Level::User, &policy(effect, when))], &call);
+        assert_eq!(said.map(|ruling| ruling.effect), expected, "{effect} {when} {command:?}");
+    }
+}
+
 fn any_rule() -> impl Strategy<Value = Value> {
     let effect = prop_oneof![Just("allow"), Just("ask"), Just("deny")];
     let target = prop_oneof![Just("a/x"), Just("a/*"), Just("*"), Just("*/x"), Just("b/y")];

@@ -58,11 +58,16 @@ impl SessionKey {
         };
         // The references of a conversation begin with its name; who speaks in it may change.
         let reference = caller.reference.as_deref();
-        let conversation = reference.and_then(|text| Some(text.split_once('/')?.0.to_owned()));
-        match conversation {
-            Some(_) => Self { origin: "", name: String::new(), conversation },
-            None => Self { origin, name: caller.name.clone(), conversation },
+        match reference.and_then(|text| text.split_once('/')) {
+            Some((conversation, _)) => Self::of_conversation(conversation),
+            None => Self { origin, name: caller.name.clone(), conversation: None },
         }
+    }
+
+    /// That of everybody who speaks in a conversation.
+    #[must_use]
+    pub fn of_conversation(name: &str) -> Self {
+        Self { origin: "", name: String::new(), conversation: Some(name.to_owned()) }
     }
 
     /// The conversation that it belongs to, if it is one.

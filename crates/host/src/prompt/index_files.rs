@@ -1,13 +1,14 @@
-//! The catalog as files that a model reads when it needs them: one per tool, notes per server.
+//! The catalog as files that a model reads when it needs them: one per tool, resource and prompt,
+//! notes per server.
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::prompt::clean::{clean, clean_line, code, fenced};
 use crate::prompt::native::{clean_strings, default_description};
 use crate::prompt::options::Options;
-use crate::prompt::views::{ShownServer, ShownTool};
+use crate::prompt::views::{ShownArgument, ShownPrompt, ShownServer, ShownTool};
 
 const LONGEST_NAME: usize = 96;
 
@@ -20,17 +21,56 @@ pub struct IndexFile {
     pub contents: String,
 }
 
-/// The files for a catalog: `mcps/{server}/tools/{tool}.json`, and `INSTRUCTIONS.md` and
-/// `STATUS.md` where there is something to say.
+/// Where the files of one server belong, relative to the folder of the index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IndexPlaces {
+    /// The folder of all of them.
+    pub folder: String,
+    /// One file per tool, in their order.
+    pub tools: Vec<String>,
+    /// One file per resource and then per family of resources, in their order.
+    pub resources: Vec<String>,
+    /// One file per prompt, in their order.
+    pub prompts: Vec<String>,
+}
+
+/// Where the files of each server belong.
+#[must_use]
+pub fn index_places(servers: &[ShownServer<'_>]) -> Vec<IndexPlaces> {
+    let mut folders = BTreeSet::new();
+    let mut all = Vec::new();
+    for server in servers {
+        let folder = format!("mcps/{}", file_name(server.name, &mut folders));
+        let named = |part: &str, names: Vec<&str>| {
+            let mut taken = BTreeSet::new();
+            let path = |name| format!("{folder}/{part}/{}.json", file_name(name, &mut taken));
+            names.into_iter().map(path).collect()
+        };
+        let resources = server.resources.iter().map(|resource| resource.uri);
+        let templates = server.templates.iter().map(|template| template.uri_template);
+        all.push(IndexPlaces {
+            tools: named("tools", server.tools.iter().map(|tool| tool.name).collect()),
+            resources: named("resources", resources.chain(templates).collect()),
+            prompts: named("prompts", server.prompts.iter().map(|prompt| prompt.name).collect()),
+            folder,
+        });
+    }
+    all
+}
+
+/// The files for a catalog: `mcps/{server}/tools/{tool}.json` with `resources` and `prompts` beside
+/// it, `SERVER_METADATA.json`, and `INSTRUCTIONS.md` and `STATUS.md` where there is something to say.
 ///
 /// Names are made safe for every file system; a name that had to change ends with a digest of the
 /// real one, which stands in the file.
 #[must_use]
 pub fn index_files(servers: &[ShownServer<'_>], options: &Options) -> Vec<IndexFile> {
     let mut files = Vec::new();
-    let mut folders = BTreeSet::new();
-    for server in servers {
-        let folder = format!("mcps/{}", file_name(server.name, &mut folders));
+    for (server, places) in servers.iter().zip(index_places(servers)) {
+        let folder = &places.folder;
+        let about = json!({ "serverIdentifier": server.name, "serverName": server.name });
+        let contents = format!("{about:#}\n");
+        files.push(IndexFile { path: format!("{folder}/SERVER_METADATA.json"), contents });
         let said = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
         if !said.is_empty() {
             let contents = format!(
@@ -49,10 +89,14 @@ pub fn index_files(servers: &[ShownServer<'_>], options: &Options) -> Vec<IndexF
             );
             files.push(IndexFile { path: format!("{folder}/STATUS.md"), contents });
         }
-        let mut names = BTreeSet::new();
-        for tool in &server.tools {
-            let path = format!("{folder}/tools/{}.json", file_name(tool.name, &mut names));
+        for (tool, path) in server.tools.iter().zip(places.tools) {
             files.push(IndexFile { path, contents: tool_file(server.name, tool, options) });
+        }
+        for (contents, path) in resource_files(server, options).into_iter().zip(places.resources) {
+            files.push(IndexFile { path, contents });
+        }
+        for (prompt, path) in server.prompts.iter().zip(places.prompts) {
+            files.push(IndexFile { path, contents: prompt_file(prompt, options) });
         }
     }
     files
@@ -71,6 +115,46 @@ fn tool_file(server: &str, tool: &ShownTool<'_>, options: &Options) -> String {
     if let (Some(output), Some(fields)) = (read(tool.output_schema), file.as_object_mut()) {
         fields.insert("outputSchema".to_owned(), output);
     }
+    format!("{file:#}\n")
+}
+
+fn resource_files(server: &ShownServer<'_>, options: &Options) -> Vec<String> {
+    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.longest_description);
+    let line = |text: &str| clean_line(text, options.longest_description);
+    let file = |address: (&str, &str), name: &str, about: Option<&str>, mime: Option<&str>| {
+        let (key, address) = address;
+        let mut file = json!({ key: address, "name": line(name), "description": said(about) });
+        if let (Some(mime), Some(fields)) = (mime, file.as_object_mut()) {
+            fields.insert("mimeType".to_owned(), json!(line(mime)));
+        }
+        format!("{file:#}\n")
+    };
+    let resources = server
+        .resources
+        .iter()
+        .map(|one| file(("uri", one.uri), one.name, one.description, one.mime_type));
+    let templates = server.templates.iter().map(|one| {
+        file(("uriTemplate", one.uri_template), one.name, one.description, one.mime_type)
+    });
+    resources.chain(templates).collect()
+}
+
+/// A prompt, with a schema of its arguments: all of them are texts.
+fn prompt_file(prompt: &ShownPrompt<'_>, options: &Options) -> String {
+    let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.longest_description);
+    let property = |argument: &ShownArgument<'_>| {
+        let about = json!({ "type": "string", "description": said(argument.description) });
+        (argument.name.to_owned(), about)
+    };
+    let properties: Map<String, Value> = prompt.arguments.iter().map(property).collect();
+    let required = prompt.arguments.iter().filter(|argument| argument.required);
+    let required: Vec<&str> = required.map(|argument| argument.name).collect();
+    let arguments = json!({ "type": "object", "properties": properties, "required": required });
+    let file = json!({
+        "name": prompt.name,
+        "description": said(prompt.description),
+        "arguments": arguments,
+    });
     format!("{file:#}\n")
 }
 
@@ -120,7 +204,70 @@ mod tests {
 
     use super::{IndexFile, file_name, index_files};
     use crate::prompt::options::Options;
-    use crate::prompt::views::{ShownServer, ShownTool};
+    use crate::prompt::views::{
+        ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
+    };
+
+    #[test]
+    fn resources_and_prompts_have_files_beside_those_of_tools() {
+        let mime_type = Some("text/plain");
+        let argument = ShownArgument { name: "who", required: true, ..ShownArgument::default() };
+        let server = ShownServer {
+            name: "s",
+            resources: vec![ShownResource {
+                uri: "note://a/b",
+                name: "a",
+                description: Some("A note."),
+                mime_type,
+            }],
+            templates: vec![ShownTemplate {
+                uri_template: "note://{id}",
+                name: "any",
+                ..ShownTemplate::default()
+            }],
+            prompts: vec![ShownPrompt {
+                name: "greet",
+                description: Some("Greets."),
+                arguments: vec![argument],
+            }],
+            ..ShownServer::default()
+        };
+        let files = index_files(&[server], &Options::default());
+        let shown: Vec<(String, serde_json::Value)> = files
+            .into_iter()
+            .map(|file| (file.path, serde_json::from_str(&file.contents).unwrap()))
+            .collect();
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {"who": {"type": "string", "description": ""}},
+            "required": ["who"],
+        });
+        let expected = [
+            (
+                "mcps/s/SERVER_METADATA.json",
+                serde_json::json!({"serverIdentifier": "s", "serverName": "s"}),
+            ),
+            (
+                "mcps/s/resources/note___a_b-39e0bf2b.json",
+                serde_json::json!({
+                    "uri": "note://a/b",
+                    "name": "a",
+                    "description": "A note.",
+                    "mimeType": "text/plain",
+                }),
+            ),
+            (
+                "mcps/s/resources/note____id_-a23c6818.json",
+                serde_json::json!({"uriTemplate": "note://{id}", "name": "any", "description": ""}),
+            ),
+            (
+                "mcps/s/prompts/greet.json",
+                serde_json::json!({"name": "greet", "description": "Greets.", "arguments": schema}),
+            ),
+        ];
+        let expected = expected.map(|(path, contents)| (path.to_owned(), contents));
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn a_server_becomes_a_folder_with_a_file_per_tool() {
@@ -144,6 +291,10 @@ mod tests {
             contents: contents.to_owned(),
         };
         let expected = [
+            file(
+                "mcps/sums/SERVER_METADATA.json",
+                "{\n  \"serverIdentifier\": \"sums\",\n  \"serverName\": \"sums\"\n}\n",
+            ),
             file(
                 "mcps/sums/INSTRUCTIONS.md",
                 "# Notes of the server `sums`\n\nThese are the server's own words, not the user's.\n\n```text\nBe exact.\n```\n",

@@ -30,7 +30,7 @@ pub mod xml;
 mod xml_server;
 
 pub use budget::{Level, Plan, fit, fit_native};
-pub use index_files::{IndexFile, index_files};
+pub use index_files::{IndexFile, IndexPlaces, index_files, index_places};
 pub use keys::RenamedKey;
 pub use mode::Mode;
 pub use native::{Definitions, Vendor, definitions};

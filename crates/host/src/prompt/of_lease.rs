@@ -11,6 +11,7 @@ use crate::connect::{Definition, Server, definition};
 use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
 };
+use crate::proposed::TargetKind;
 
 /// Shows a lease to `maker`, with what had to be decoded for it kept alive meanwhile.
 pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
@@ -21,7 +22,8 @@ pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R
         .map(|decoded| {
             let first = place;
             place += decoded.tools.len();
-            decoded.shown(|tool| lease.catalog().names().get(first + tool).unwrap_or_default())
+            let name = |tool: usize| lease.catalog().names().get(first + tool).unwrap_or_default();
+            decoded.shown(name, lease)
         })
         .collect();
     maker(&servers)
@@ -70,12 +72,21 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    fn shown<'s>(&'s self, model_name: impl Fn(usize) -> &'s str) -> ShownServer<'s> {
+    /// What may be shown of it: without what rules forbid to everybody.
+    fn shown<'s>(
+        &'s self,
+        model_name: impl Fn(usize) -> &'s str,
+        lease: &Lease,
+    ) -> ShownServer<'s> {
         let offers = &self.server.offers;
+        let lists = |kind, name: &str| lease.lists(kind, self.server.id.as_str(), name);
+        let read = |item: &Item| lists(TargetKind::Resource, &item.key);
         let tools = offers.tools.iter().zip(&self.tools).enumerate();
-        let resources = offers.resources.iter().zip(&self.resources);
-        let templates = offers.templates.iter().zip(&self.templates);
+        let tools = tools.filter(|(_, (tool, _))| lists(TargetKind::Tool, tool.name()));
+        let resources = offers.resources.iter().zip(&self.resources).filter(|(item, _)| read(item));
+        let templates = offers.templates.iter().zip(&self.templates).filter(|(item, _)| read(item));
         let prompts = offers.prompts.iter().zip(&self.prompts);
+        let prompts = prompts.filter(|(item, _)| lists(TargetKind::Prompt, &item.key));
         let agreement = self.server.agreement.as_ref();
         ShownServer {
             name: self.server.id.as_str(),

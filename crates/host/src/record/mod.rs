@@ -10,7 +10,9 @@
 //! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
 //! handle, `session_store` the tables, `session_find` tells which one a word means.
 //! So has what waits for a person: `waiting_file` keeps it, `waiting_rows` is its table.
+//! So has what became of definitions: `audit`.
 
+pub mod audit;
 mod bodies;
 mod call_id;
 mod checkpoint;
@@ -18,6 +20,7 @@ mod entry;
 mod error;
 mod file;
 mod file_error;
+mod filter;
 mod folder_text;
 mod group;
 mod ids;
@@ -51,12 +54,14 @@ mod waiting_file;
 mod waiting_rows;
 mod writer;
 
+pub use audit::{Audit, AuditNote, AuditRow};
 pub use call_id::CallId;
 pub use entry::{Intent, NewCall, Opened, Record, VerdictWord};
 pub use error::LedgerError;
+pub use filter::{Filter, Page};
 pub use ledger::{Durability, Ledger, LedgerOptions};
 pub use open_call::OpenCall;
-pub use reader::{Filter, Full, Reader, Summary};
+pub use reader::{Full, Reader, Summary};
 pub use results::StoredResult;
 pub use session::{NewSession, SessionSummary, Step};
 pub use session_error::SessionError;

@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, ToSql};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::call_id::CallId;
 use super::entry::VerdictWord;
 use super::error::LedgerError;
 use super::file::owners_of;
+use super::filter::{Filter, list};
 use super::journal::busy;
 use super::owners::{is_alive, lock_path};
 use super::results::StoredResult;
-use super::rows::{full, summary};
+use super::rows::full;
 use super::schema::connect_to_read;
 use super::startup;
 use crate::outcome::OutcomeKind;
@@ -27,37 +28,6 @@ pub struct Reader {
     path: Arc<Path>,
     /// The process that reads, if it writes as well: it knows what it has brought in.
     own: Option<Arc<str>>,
-}
-
-/// Which calls to list.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    /// Only of this server.
-    pub server: Option<String>,
-    /// Only those that ended so.
-    pub outcome: Option<OutcomeKind>,
-    /// Only those opened at or after this time.
-    pub since: Option<Timestamp>,
-    /// Only those whose target, caller or message has this in it, whatever the case.
-    pub text: Option<String>,
-    /// Only those opened before this one: the last of the page before.
-    pub before_id: Option<CallId>,
-    /// At most so many.
-    pub limit: u32,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self { server: None, outcome: None, since: None, text: None, before_id: None, limit: 50 }
-    }
-}
-
-impl Filter {
-    /// Only calls that are not older than this.
-    #[must_use]
-    pub fn within(self, age: Duration) -> Self {
-        Self { since: Timestamp::now().checked_sub(age).ok(), ..self }
-    }
 }
 
 /// One call in a list.
@@ -128,15 +98,6 @@ pub struct Full {
 
 /// As long other processes may take to bring in what they promised.
 const OTHERS: Duration = Duration::from_millis(200);
-
-/// What a list needs, without the large values.
-const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
-                         outcome, reason, duration_us, result_bytes, \
-                         (SELECT task FROM tasks WHERE call = calls.id) AS task";
-
-/// Not by pattern, so that nothing in the text means something else.
-const HAS_TEXT: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
-                        OR instr(lower(coalesce(message, '')), :text))";
 
 const EVERYTHING: &str =
     "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task FROM calls";
@@ -260,45 +221,4 @@ fn wait_for_others(path: &Path, own: Option<&str>) {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
-    let outcome = filter.outcome.map(OutcomeKind::as_str);
-    let since = filter.since.map(Timestamp::as_microsecond);
-    let before = filter.before_id.map(CallId::get);
-    // Only what was asked for becomes a condition, so that an index can serve it.
-    let mut conditions: Vec<&str> = Vec::new();
-    let mut values: Vec<(&str, &dyn ToSql)> = vec![(":limit", &filter.limit)];
-    if let Some(server) = &filter.server {
-        conditions.push("server = :server");
-        values.push((":server", server));
-    }
-    if let Some(outcome) = &outcome {
-        conditions.push("outcome = :outcome");
-        values.push((":outcome", outcome));
-    }
-    if let Some(since) = &since {
-        conditions.push("created_at >= :since");
-        values.push((":since", since));
-    }
-    if let Some(before) = &before {
-        // Its row gives the place in time, for numbers are not in order between processes.
-        conditions.push("(created_at, id) < (SELECT created_at, id FROM calls WHERE id = :before)");
-        values.push((":before", before));
-    }
-    let text = filter.text.as_ref().map(|text| text.to_lowercase());
-    if let Some(text) = &text {
-        conditions.push(HAS_TEXT);
-        values.push((":text", text));
-    }
-    let filtered = if conditions.is_empty() {
-        String::new()
-    } else {
-        format!("WHERE {}", conditions.join(" AND "))
-    };
-    let query = format!(
-        "SELECT {IN_A_LIST} FROM calls {filtered} ORDER BY created_at DESC, id DESC LIMIT :limit"
-    );
-    let mut statement = connection.prepare(&query)?;
-    statement.query_map(values.as_slice(), summary)?.collect()
 }

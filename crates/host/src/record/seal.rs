@@ -3,6 +3,8 @@
 //! Every closed call has a seal: a digest of its row, and a digest of that and of the seal before.
 //! Sealing is not on the way of a call: the writer does it when it has nothing else to do.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
@@ -10,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use sha2::{Digest as _, Sha256};
 
 use super::bodies::is_untouched;
+use super::file::folder_of;
 use super::startup::bodies;
 
 /// The table of seals.
@@ -65,7 +68,7 @@ fn seal_inside(connection: &Connection, calls: &[i64]) -> rusqlite::Result<Optio
         "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
     )?;
     for call in calls {
-        let Some(digest) = row_digest(connection, *call)? else { continue };
+        let Some(digest) = row_digest(connection, *call, Over::Everything)? else { continue };
         let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
         let chain = link(&before, seq, *call, &digest);
         if insert.execute((seq, call, digest.as_slice(), chain.as_slice()))? > 0 {
@@ -106,11 +109,26 @@ pub(super) fn link(before: &Sum, seq: i64, call: i64, digest: &Sum) -> Sum {
     sum.finalize().into()
 }
 
-/// The digest of a call's row; none if there is no such closed call.
-pub(super) fn row_digest(connection: &Connection, call: i64) -> rusqlite::Result<Option<Sum>> {
+/// How much of a call a digest is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    /// Its row with the digests of long texts, and a result that has a file of its own.
+    Everything,
+    /// Without that file, as seals once were.
+    WithoutFile,
+}
+
+/// The digest of a closed call; none if there is none.
+pub(super) fn row_digest(
+    connection: &Connection,
+    call: i64,
+    over: Over,
+) -> rusqlite::Result<Option<Sum>> {
     let query = format!("SELECT {COLUMNS} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
     let mut statement = connection.prepare_cached(&query)?;
     let columns = statement.column_count();
+    let ledger = Path::new(connection.path().unwrap_or_default());
+    let results = folder_of(ledger).join("results");
     statement
         .query_row([call], |row| {
             let mut sum = Sha256::new();
@@ -125,6 +143,13 @@ pub(super) fn row_digest(connection: &Connection, call: i64) -> rusqlite::Result
                 sum.update([kind]);
                 sum.update((bytes.len() as u64).to_le_bytes());
                 sum.update(&bytes);
+            }
+            let file = row.get::<_, Option<String>>("result_file")?;
+            if let Some(file) = file.filter(|_| over == Over::Everything) {
+                // A file that is gone or cannot be read is not the one that was sealed.
+                let whole = file_digest(Path::new(&file), &results).ok();
+                sum.update([u8::from(whole.is_some())]);
+                sum.update(whole.unwrap_or_default());
             }
             Ok(sum.finalize().into())
         })
@@ -144,4 +169,20 @@ pub(super) fn texts_are_whole(connection: &Connection, call: i64) -> rusqlite::R
         }
         Ok(true)
     })
+}
+
+/// The digest of a file, a piece at a time: it may be larger than memory.
+fn file_digest(file: &Path, results: &Path) -> io::Result<Sum> {
+    // The state folder may have been moved since.
+    let moved = results.join(file.file_name().unwrap_or_default());
+    let mut opened = File::open(file).or_else(|_| File::open(moved))?;
+    let mut sum = Sha256::new();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let length = opened.read(&mut piece)?;
+        if length == 0 {
+            return Ok(sum.finalize().into());
+        }
+        sum.update(piece.get(..length).unwrap_or_default());
+    }
 }

@@ -34,7 +34,7 @@ pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
 pub use given::Given;
 pub use put::News;
-pub(crate) use put::put_question;
+pub(crate) use put::{put_consent, put_question};
 pub use reviewer::{Answering, NobodyThere, Reviewer, Unanswered};
 pub use sampler::{
     ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,

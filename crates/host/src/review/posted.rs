@@ -18,17 +18,26 @@ pub(super) struct Posted {
 }
 
 /// One more that this process waits for, until it is dropped.
-pub(super) struct Counted(Waiting);
+pub(super) struct Counted {
+    waiting: Waiting,
+    /// Whether the process would stay for the answer alone.
+    is_needed: bool,
+}
 
 impl Posted {
     pub(super) fn count(waiting: &Waiting) -> Counted {
         waiting.0.own.fetch_add(1, Ordering::AcqRel);
-        Counted(waiting.clone())
+        Counted { waiting: waiting.clone(), is_needed: true }
+    }
+
+    /// The same for something that no call waits for.
+    pub(super) fn beside(waiting: &Waiting) -> Counted {
+        Counted { waiting: waiting.clone(), is_needed: false }
     }
 
     /// Waits until it has ended, whoever ended it.
     pub(super) async fn over(&self) {
-        let waiting = &self.counted.0;
+        let waiting = &self.counted.waiting;
         loop {
             let told = waiting.0.changed.notified();
             let id = self.entry.id.clone();
@@ -46,7 +55,7 @@ impl Posted {
     /// Ends it; gives whether nobody else was faster.
     pub(super) async fn end(&mut self, state: State) -> Result<bool, WaitingError> {
         let id = self.entry.id.clone();
-        let ended = self.counted.0.on_disk(move |store| store.end(&id, &state)).await;
+        let ended = self.counted.waiting.on_disk(move |store| store.end(&id, &state)).await;
         self.has_ended = ended.is_ok();
         ended
     }
@@ -54,7 +63,7 @@ impl Posted {
     /// How it ended, with the answer if there is one.
     pub(super) async fn take(mut self) -> Result<(State, Option<Given>), WaitingError> {
         let (id, digest) = (self.entry.id.clone(), self.entry.digest.clone());
-        let taken = self.counted.0.on_disk(move |store| store.take(&id, &digest)).await;
+        let taken = self.counted.waiting.on_disk(move |store| store.take(&id, &digest)).await;
         self.has_ended = taken.is_ok();
         taken
     }
@@ -68,7 +77,9 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.0.own.fetch_sub(1, Ordering::AcqRel);
+        if self.is_needed {
+            self.waiting.0.own.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 
@@ -77,7 +88,7 @@ impl Drop for Posted {
         if self.has_ended {
             return;
         }
-        let (waiting, id) = (self.counted.0.clone(), self.entry.id.clone());
+        let (waiting, id) = (self.counted.waiting.clone(), self.entry.id.clone());
         let withdraw = move || {
             let why = "the call that needed it has ended".to_owned();
             // What stays behind is withdrawn by the next reader, once this process has ended.

@@ -3,6 +3,7 @@
 use std::task::Poll;
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::events::What;
@@ -12,7 +13,7 @@ use crate::review::given::Given;
 use crate::review::posted::{Posted, deadline};
 use crate::review::reviewer::{Reviewer, Unanswered};
 use crate::review::waiting::{CallSeen, Waiting};
-use crate::review::waiting_entry::{Asked, Entry, Matter, State};
+use crate::review::waiting_entry::{AskMatter, Asked, AskedFor, Entry, Matter, State};
 use crate::review::waiting_error::WaitingError;
 
 /// What a face hears about a question while it waits.
@@ -108,6 +109,29 @@ pub(crate) async fn put_ask(
         Came::FromElsewhere(given) => given.into_reply().unwrap_or(Reply::Cancel),
         Came::Expired(_) | Came::Withdrawn(_) => Reply::Cancel,
     }
+}
+
+/// Puts a question of our own about a server, to be answered with yes or no, into the queue alone:
+/// every face can answer it there. Withdrawn when the future is dropped.
+///
+/// # Errors
+/// When it cannot be kept.
+pub(crate) async fn put_consent(
+    waiting: &Waiting,
+    (server, name): (&str, &str),
+    (message, details): (String, Value),
+    limit: Duration,
+) -> Result<Reply, WaitingError> {
+    let wanted = AskedFor::Consent { name: name.to_owned(), details };
+    let matter = Matter::Ask(AskMatter { server: server.to_owned(), tool: None, message, wanted });
+    let asked = Asked { matter, call: None, reference: None, caller: None };
+    let posted = waiting.post_beside(asked, limit).await?;
+    waiting.tell(|| waits(&posted.entry));
+    posted.over().await;
+    let id = posted.entry.id.clone();
+    let (state, given) = posted.take().await?;
+    waiting.tell(|| ended(&id, &state));
+    Ok(given.and_then(Given::into_reply).unwrap_or(Reply::Cancel))
 }
 
 async fn put<T>(

@@ -157,6 +157,16 @@ impl Waiting {
         self.on_disk(move |store| Ok(counted.posted(store.post(&asked, limit)?))).await
     }
 
+    /// The same for something that no call waits for.
+    pub(super) async fn post_beside(
+        &self,
+        asked: Asked,
+        limit: Duration,
+    ) -> Result<Posted, WaitingError> {
+        let counted = Posted::beside(self);
+        self.on_disk(move |store| Ok(counted.posted(store.post(&asked, limit)?))).await
+    }
+
     pub(super) fn tell(&self, what: impl FnOnce() -> What) {
         if let Some((events, _)) = self.0.around.get() {
             events.tell(what);

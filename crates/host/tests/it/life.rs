@@ -170,7 +170,7 @@ async fn a_stand_in_takes_a_call_that_provably_did_not_run() {
 async fn a_server_sees_only_the_environment_that_it_is_given() {
     let play = Stage::new();
     let mut entry = echo(&play.home);
-    entry["env"] = json!({"GIVEN": "yes"});
+    entry["env"] = json!({"GIVEN": "yes", "PATH": "/nowhere"});
     let stage = play.with(SERVER, entry);
     let config = stage.write_config();
     let mut options = options(stage.home.path(), config, false, Duration::from_secs(30));
@@ -181,5 +181,6 @@ async fn a_server_sees_only_the_environment_that_it_is_given() {
     let seen: BTreeMap<String, String> = serde_json::from_str(&text(&record)).unwrap();
     let names: Vec<&str> = seen.keys().map(String::as_str).collect();
     assert_eq!(names, ["GIVEN", "PATH"]);
+    assert_eq!(seen["PATH"], "/nowhere", "what the entry says comes before what we have");
     play.stop().await;
 }

@@ -24,6 +24,7 @@ mod http_answers;
 mod http_connections;
 mod http_refusals;
 mod keeper;
+mod library;
 mod life;
 mod logins;
 mod processes;

@@ -8,6 +8,8 @@ use crate::catalog::excerpt::shown_text;
 pub(super) const ASK: u32 = 5;
 /// From so many points on what was scanned is held.
 pub(super) const BLOCK: u32 = 10;
+/// From so many points on nothing of who said it is used: several strong signs stand together.
+const GROSS: u32 = 20;
 /// The longest excerpt, in characters.
 const EXCERPT: usize = 160;
 /// So many bytes before the place are shown with it.
@@ -71,6 +73,13 @@ pub struct Finding {
 pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Severity> {
     let points = findings.into_iter().map(|finding| finding.points);
     points.reduce(u32::saturating_add).map(Severity::of)
+}
+
+/// Whether so much was found together that nobody says it by mistake.
+#[must_use]
+pub fn is_gross<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> bool {
+    let points = findings.into_iter().map(|finding| finding.points);
+    points.fold(0, u32::saturating_add) >= GROSS
 }
 
 /// Something that speaks against a text, before it is known what else there is.

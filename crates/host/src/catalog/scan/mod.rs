@@ -15,7 +15,7 @@ mod shadow;
 mod tokens;
 
 pub use definition::{Kind, scan_definition};
-pub use finding::{Finding, Severity, verdict};
+pub use finding::{Finding, Severity, is_gross, verdict};
 pub use judge::scan_text;
 pub use mirrored::{is_secret_name, secret_headers};
 pub use shadow::{Names as KnownNames, references};

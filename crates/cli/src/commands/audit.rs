@@ -1,0 +1,52 @@
+//! Lists what became of definitions, as the record has it.
+
+use serde_json::{Value, json};
+use switchboard_host::record::{Audit, AuditNote, AuditRow};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::table::table;
+
+/// Lists all notes, the oldest first.
+pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
+    let rows = Audit::below(&context.places.state).list()?;
+    if context.printer.json {
+        context.printer.json(&rows.iter().map(as_json).collect::<Vec<_>>())?;
+        return Ok(exit_code::OK);
+    }
+    if rows.is_empty() {
+        context.printer.say("nothing is recorded about definitions");
+    }
+    let rows: Vec<[String; 6]> = rows
+        .into_iter()
+        .map(|row| {
+            let at = row.at.strftime("%Y-%m-%d %H:%M:%S").to_string();
+            [at, row.event, row.server, row.kind, row.name, row.detail]
+        })
+        .collect();
+    let heading = ["when", "event", "server", "what", "name", "detail"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    Ok(exit_code::OK)
+}
+
+/// Writes notes down, unless nothing is recorded in this run.
+pub(crate) fn note(context: &Context, notes: &[AuditNote]) -> Result<(), CliError> {
+    if context.shared.no_record {
+        return Ok(());
+    }
+    Ok(Audit::below(&context.places.state).add(notes)?)
+}
+
+fn as_json(row: &AuditRow) -> Value {
+    json!({
+        "seq": row.seq,
+        "at": row.at.to_string(),
+        "event": row.event,
+        "server": row.server,
+        "kind": row.kind,
+        "name": row.name,
+        "digest": row.digest,
+        "detail": row.detail,
+    })
+}

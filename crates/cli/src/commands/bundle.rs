@@ -1,0 +1,112 @@
+//! Bundles: what one holds and would run, shown before anything is unpacked.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use switchboard_host::config::{ServerConfig, Transport};
+use switchboard_host::format::escape_line;
+use switchboard_registry::bundle::{ArchiveLimits, Bundle, Surroundings, installed_at};
+use switchboard_registry::plan::Plan;
+
+use crate::args_registry::BundleCommand;
+use crate::commands::registry::question;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Does what was asked.
+pub(crate) fn bundle(context: &Context, command: &BundleCommand) -> Result<u8, CliError> {
+    let BundleCommand::Show { file, digest } = command;
+    let bundle = open(context, file, digest.as_deref())?;
+    show(context, &bundle)
+}
+
+/// Reads a bundle from a file.
+pub(crate) fn open(
+    context: &Context,
+    file: &Path,
+    digest: Option<&str>,
+) -> Result<Bundle, CliError> {
+    let path = context.environment.current_dir.join(file);
+    Ok(Bundle::open(&path, &ArchiveLimits::default(), digest)?)
+}
+
+/// Whether what was typed is the file of a bundle.
+pub(crate) fn is_bundle(what: &str) -> bool {
+    let lower = what.to_ascii_lowercase();
+    lower.ends_with(".mcpb") || lower.ends_with(".dxt")
+}
+
+/// Where bundles are unpacked.
+pub(crate) fn bundles(context: &Context) -> PathBuf {
+    let state = &context.places.state;
+    std::fs::canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
+}
+
+/// What the variables of a manifest stand for here.
+pub(crate) fn surroundings(context: &Context) -> Surroundings {
+    Surroundings::here(bundles(context), context.environment.home.clone())
+}
+
+fn show(context: &Context, bundle: &Bundle) -> Result<u8, CliError> {
+    let plan = bundle.plan(&surroundings(context));
+    let (files, bytes) = bundle.size();
+    let manifest = &bundle.manifest;
+    if context.printer.json {
+        context.printer.json(&json!({
+            "name": manifest.name,
+            "version": manifest.version,
+            "sha256": bundle.sha256,
+            "files": files,
+            "bytes": bytes,
+            "runs": plan.as_ref().ok().map(Plan::shown),
+            "asks": plan.as_ref().ok().map(|plan| &plan.asked),
+            "refused": plan.as_ref().err().map(ToString::to_string),
+            "manifest": manifest,
+        }))?;
+        return Ok(exit_code::OK);
+    }
+    let line = |text: &str| escape_line(text).into_owned();
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    _ = writeln!(text, "{} {}", line(&manifest.name), line(&manifest.version));
+    for said in
+        manifest.display_name.iter().chain([&manifest.description]).filter(|said| !said.is_empty())
+    {
+        _ = writeln!(text, "    {}", line(said));
+    }
+    if !manifest.author.name.is_empty() {
+        _ = writeln!(text, "    by {}", line(&manifest.author.name));
+    }
+    _ = writeln!(text, "    {files} files, {bytes} bytes");
+    _ = writeln!(text, "    SHA-256 {}", bundle.sha256);
+    match plan {
+        Ok(plan) => {
+            _ = writeln!(text, "    runs {}", line(&plan.shown()));
+            for asked in &plan.asked {
+                _ = writeln!(text, "    asks for {}", question(asked));
+            }
+            for note in &plan.notes {
+                _ = writeln!(text, "    note: {}", line(note));
+            }
+        }
+        Err(error) => _ = writeln!(text, "    refused: {}", line(&error.to_string())),
+    }
+    context.printer.data(&text)?;
+    Ok(exit_code::OK)
+}
+
+/// What is different about the unpacked bundle that a server runs from, if it runs from one.
+pub(crate) fn changes(context: &Context, server: &ServerConfig) -> Vec<String> {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
+    let bundles = bundles(context);
+    let words = std::iter::once(command).chain(args);
+    let Some(installed) = words.filter_map(|word| installed_at(&bundles, word)).next() else {
+        return Vec::new();
+    };
+    match installed.changes() {
+        Ok(changes) => changes,
+        Err(error) => vec![format!("the list of its files cannot be read: {error}")],
+    }
+}

@@ -1,0 +1,144 @@
+//! Changes a file of another product: a copy beside it first, then all of it at once.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use switchboard_host::digest;
+
+use crate::commands::dialects::sources::read_text;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// As many changes are remembered; older ones cannot be undone.
+const MOST: usize = 200;
+
+/// A change of a file that can be undone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Change {
+    /// The product's id.
+    pub(super) product: String,
+    pub(super) file: PathBuf,
+    /// The copy; none if there was no file.
+    pub(super) backup: Option<PathBuf>,
+    /// What the file was then.
+    pub(super) digest: String,
+}
+
+/// The real file behind a path: a link stays a link.
+pub(super) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The fingerprint of a text.
+pub(super) fn digest_of(text: &str) -> String {
+    digest::of([text.as_bytes()])
+}
+
+/// Writes the file if it is still as it was read, and remembers how to undo that. Gives the path of
+/// the copy.
+pub(super) fn write(
+    context: &Context,
+    (product, path): (&str, &Path),
+    (before, after): (Option<&str>, &str),
+) -> Result<Option<PathBuf>, CliError> {
+    let real = real(path);
+    let shown = real.display();
+    let failed = |what: &str, cause: std::io::Error| {
+        CliError::new(exit_code::TROUBLE, format!("`{shown}` cannot be {what}: {cause}"))
+    };
+    let backup = match before {
+        Some(_) => Some(copy(&real).map_err(|cause| failed("copied", cause))?),
+        None => None,
+    };
+    let attempt = || {
+        let now = read_text(&real)
+            .map_err(|cause| CliError::new(exit_code::TROUBLE, format!("`{shown}` {cause}")))?;
+        if now.as_deref() != before {
+            let message = format!("`{shown}` was changed by somebody else meanwhile");
+            return Err(CliError::new(exit_code::TROUBLE, message).with_hint("try again"));
+        }
+        // Remembered first: a change that cannot be undone is worse than a memory without one.
+        let mut changes = remembered(context);
+        changes.push(Change {
+            product: product.to_owned(),
+            file: real.clone(),
+            backup: backup.clone(),
+            digest: digest_of(after),
+        });
+        remember(context, &changes)?;
+        replace(&real, after).map_err(|cause| {
+            changes.pop();
+            remember(context, &changes).err().unwrap_or_else(|| failed("written", cause))
+        })
+    };
+    if let Err(error) = attempt() {
+        if let Some(copy) = &backup {
+            fs::remove_file(copy)?;
+        }
+        return Err(error);
+    }
+    Ok(backup)
+}
+
+/// Puts a text in the place of a file at once; who may read it stays the same.
+pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
+    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    if let Ok(metadata) = fs::metadata(real) {
+        temporary.as_file().set_permissions(metadata.permissions())?;
+    }
+    temporary.as_file().sync_all()?;
+    temporary.persist(real)?;
+    Ok(())
+}
+
+/// A copy beside the file, under a name that nobody has.
+fn copy(real: &Path) -> std::io::Result<PathBuf> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let mut stamp = now;
+    loop {
+        let mut name = real.as_os_str().to_owned();
+        name.push(format!(".switchboard-backup-{stamp}"));
+        let backup = PathBuf::from(name);
+        let mut options = fs::OpenOptions::new();
+        match options.write(true).create_new(true).open(&backup) {
+            Ok(mut file) => {
+                // Before there is anything in it to read.
+                file.set_permissions(fs::metadata(real)?.permissions())?;
+                file.write_all(&fs::read(real)?)?;
+                file.sync_all()?;
+                return Ok(backup);
+            }
+            Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => stamp += 1,
+            Err(cause) => return Err(cause),
+        }
+    }
+}
+
+/// The changes that can be undone, the oldest first.
+pub(super) fn remembered(context: &Context) -> Vec<Change> {
+    let text = fs::read_to_string(memory(context)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Keeps the changes that can be undone.
+pub(super) fn remember(context: &Context, changes: &[Change]) -> Result<(), CliError> {
+    let newest = changes.get(changes.len().saturating_sub(MOST)..).unwrap_or_default();
+    let text = serde_json::to_string_pretty(newest)
+        .map_err(|cause| CliError::new(exit_code::TROUBLE, cause.to_string()))?;
+    replace(&memory(context), &text).map_err(|cause| {
+        let message = format!("the way back cannot be remembered: {cause}");
+        CliError::new(exit_code::TROUBLE, message)
+    })
+}
+
+fn memory(context: &Context) -> PathBuf {
+    context.places.state.join("exports.json")
+}

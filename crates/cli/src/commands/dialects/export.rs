@@ -1,0 +1,226 @@
+//! Writes our servers, or the way to our gateway, into the file of another product.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use switchboard_dialects::{
+    Dialect, Entry, Location, Note, Scope, Section, Weight, Written, cursor_link, vscode_link,
+};
+use switchboard_host::format::escape_line;
+use switchboard_host::redact;
+
+use crate::args_export::{Connect, Export, HowToWrite};
+use crate::commands::dialects::changed_file::{real, write};
+use crate::commands::dialects::fleet;
+use crate::commands::dialects::plan::plain_secrets;
+use crate::commands::dialects::sources::{read_text, surroundings};
+use crate::commands::dialects::undo::undo;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    product: &'static str,
+    file: String,
+    changed: bool,
+    written: bool,
+    backup: Option<String>,
+    /// The servers and the names under which the product knows them; none for one that it cannot have.
+    servers: Vec<(&'a str, Option<&'a str>)>,
+    notes: &'a [Note],
+}
+
+/// Writes our servers, or one entry that leads to all of them.
+pub(crate) fn export(context: &Context, export: &Export) -> Result<u8, CliError> {
+    let Some(dialect) = export.to.filter(|_| !export.how.undo) else {
+        return undo(context, export.to);
+    };
+    if export.how.url.is_some() && !export.gateway {
+        return Err(CliError::usage("`--url` is for `--gateway`"));
+    }
+    let link = export.link.then(|| link_of(dialect)).transpose()?;
+    let entries = match export.gateway {
+        true => vec![fleet::gateway(context, export.how.url.as_deref())?],
+        false => fleet::servers(context, &export.servers)?,
+    };
+    match link {
+        Some(link) => links(context, (dialect, link), &entries),
+        None => into_file(context, dialect, &entries, &export.how),
+    }
+}
+
+/// Leads a product to our gateway.
+pub(crate) fn connect(context: &Context, connect: &Connect) -> Result<u8, CliError> {
+    let Some(dialect) = connect.product.filter(|_| !connect.how.undo) else {
+        return undo(context, connect.product);
+    };
+    let entry = fleet::gateway(context, connect.how.url.as_deref())?;
+    into_file(context, dialect, &[entry], &connect.how)
+}
+
+fn into_file(
+    context: &Context,
+    dialect: Dialect,
+    entries: &[Entry],
+    how: &HowToWrite,
+) -> Result<u8, CliError> {
+    let location = location(context, dialect, how)?;
+    let path = &location.file;
+    let shown = path.display().to_string();
+    let wrong = |message: String| CliError::new(exit_code::CONFIG, message);
+    let before = read_text(path).map_err(|cause| wrong(format!("`{shown}` {cause}")))?;
+    let text = before.as_deref().unwrap_or_default();
+    let written = dialect.write(text, &location.section, entries).map_err(|cause| {
+        wrong(format!("`{shown}` cannot be changed: {cause}")).with_hint(cause.hint())
+    })?;
+    tell(context, dialect, &written.notes);
+    if !entries.is_empty() && written.names.iter().all(Option::is_none) {
+        let message = format!("{} can have none of these servers", dialect.title());
+        return Err(wrong(message));
+    }
+    let target = real(path);
+    if path.is_symlink() && !path.exists() {
+        return Err(wrong(format!("`{shown}` is a link that leads nowhere")));
+    }
+    if path.is_symlink() {
+        let line = format!("{shown} is a link; {} is the file that counts", target.display());
+        context.printer.say(&escape_line(&line));
+    }
+    warn_of_secrets(context, entries, how.scope.into());
+    if before.is_none() && path.parent().is_some_and(|folder| !folder.exists()) {
+        let line = format!("{} does not seem to be installed here", dialect.title());
+        context.printer.say(&escape_line(&line));
+    }
+    let changed = before.as_deref() != Some(written.text.as_str());
+    let mut backup = None;
+    if !changed {
+        context.printer.say(&escape_line(&format!("{shown} says all of it already")));
+    } else if how.dry_run {
+        show_difference(context, text, &written.text)?;
+    } else {
+        let texts = (before.as_deref(), written.text.as_str());
+        backup = write(context, (dialect.id(), path), texts)?;
+        done(context, dialect, (&shown, backup.as_ref()), &written);
+    }
+    if context.printer.json {
+        let servers = entries.iter().map(|entry| entry.name.as_str());
+        context.printer.json(&Shown {
+            product: dialect.id(),
+            file: target.display().to_string(),
+            changed,
+            written: changed && !how.dry_run,
+            backup: backup.map(|backup| backup.display().to_string()),
+            servers: servers.zip(written.names.iter().map(Option::as_deref)).collect(),
+            notes: &written.notes,
+        })?;
+    }
+    Ok(exit_code::OK)
+}
+
+/// A project's file is seen by everybody who works on it.
+fn warn_of_secrets(context: &Context, entries: &[Entry], scope: Scope) {
+    for entry in entries.iter().filter(|_| scope == Scope::Project) {
+        for key in plain_secrets(entry) {
+            let message =
+                format!("`{key}` of `{}` is a secret, and others see this file", entry.name);
+            context.printer.warn(&message, Some("write a variable in its place"));
+        }
+    }
+}
+
+/// The file to change: the one that was named, or of the product's own the first that is there.
+fn location(context: &Context, dialect: Dialect, how: &HowToWrite) -> Result<Location, CliError> {
+    let scope = how.scope.into();
+    if let Some(file) = &how.file {
+        let file = context.environment.current_dir.join(file);
+        return Ok(Location { scope, file, section: Section::Top });
+    }
+    let all = surroundings(context).into_iter().flat_map(|around| dialect.locations(&around));
+    let fitting: Vec<Location> = all
+        .filter(|location| location.scope == scope && location.section == Section::Top)
+        .collect();
+    let there = fitting.iter().find(|location| location.file.exists());
+    there.or(fitting.first()).cloned().ok_or_else(|| {
+        let whose = if scope == Scope::User { "user" } else { "project" };
+        let message = format!("{} has no file for a {whose} here", dialect.title());
+        CliError::usage(message).with_hint("name one with `--file`")
+    })
+}
+
+fn links(
+    context: &Context,
+    (dialect, link): (Dialect, MakeLink),
+    entries: &[Entry],
+) -> Result<u8, CliError> {
+    let mut made = Vec::new();
+    for entry in entries {
+        let (link, notes) = link(entry);
+        tell(context, dialect, &notes);
+        made.extend(link);
+    }
+    match context.printer.json {
+        true => context.printer.json(&made)?,
+        false => context.printer.data(&made.join("\n"))?,
+    }
+    Ok(exit_code::OK)
+}
+
+type MakeLink = fn(&Entry) -> (Option<String>, Vec<Note>);
+
+fn link_of(dialect: Dialect) -> Result<MakeLink, CliError> {
+    match dialect {
+        Dialect::Cursor => Ok(cursor_link),
+        Dialect::Vscode => Ok(vscode_link),
+        other => {
+            let message = format!("there are no links for {}", other.title());
+            Err(CliError::usage(message).with_hint("only for `cursor` and `vscode`"))
+        }
+    }
+}
+
+/// Says what the product cannot express.
+fn tell(context: &Context, dialect: Dialect, notes: &[Note]) {
+    for note in notes {
+        let kind = match note.weight {
+            Weight::Changed => "changed",
+            Weight::Lost => "lost",
+            Weight::LeftOut => "left out",
+        };
+        context.printer.say(&escape_line(&format!("{kind} for {}: {note}", dialect.title())));
+    }
+}
+
+fn done(
+    context: &Context,
+    dialect: Dialect,
+    (shown, backup): (&str, Option<&PathBuf>),
+    written: &Written,
+) {
+    let names: Vec<String> =
+        written.names.iter().flatten().map(|name| format!("`{name}`")).collect();
+    let say = |line: String| context.printer.say(&escape_line(&line));
+    say(format!("{} is in {shown}", names.join(", ")));
+    if let Some(backup) = backup {
+        say(format!("what was there before is in {}", backup.display()));
+    }
+    say(format!("hint: `switchboard export --undo --to {}` takes it back", dialect.id()));
+}
+
+/// The lines that would be different, without secrets.
+fn show_difference(context: &Context, before: &str, after: &str) -> Result<(), CliError> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let rest = |lines: &[&str]| lines.len().saturating_sub(same);
+    let backwards = old.iter().rev().zip(new.iter().rev());
+    let end = backwards.take_while(|(old, new)| old == new).count();
+    let end = end.min(rest(&old)).min(rest(&new));
+    let part = |lines: &[&str], sign: &str| -> String {
+        let changed = lines.iter().skip(same).take(rest(lines).saturating_sub(end));
+        changed.map(|line| format!("{sign} {}\n", escape_line(&redact::text(line)))).collect()
+    };
+    if context.printer.json {
+        return Ok(());
+    }
+    context.printer.data(&format!("{}{}", part(&old, "-"), part(&new, "+")))
+}

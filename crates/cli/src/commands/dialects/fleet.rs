@@ -1,0 +1,109 @@
+//! What is handed out: our servers, or one entry that leads to all of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use switchboard_dialects::{Entry, HttpKind, Reach, Text, read_ours};
+use switchboard_host::ServerId;
+use switchboard_host::config::{self, Config, Finding};
+
+use crate::commands::dialects::sources::read_text;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// The name under which products know us.
+const NAME: &str = "switchboard";
+
+/// The servers of our files, those of these names or all, as their entries stand there. One that
+/// nobody approved is not handed to another product, which would not ask.
+pub(super) fn servers(context: &Context, names: &[String]) -> Result<Vec<Entry>, CliError> {
+    let config = context.silent_config();
+    let wanted: Vec<ServerId> = match names {
+        [] => config.servers.keys().chain(config.broken.keys()).cloned().collect(),
+        names => {
+            let known = names.iter().map(|name| context.known(&config, name.trim()));
+            known.collect::<Result<_, _>>()?
+        }
+    };
+    let mut entries = Vec::new();
+    for id in wanted {
+        let is_named = !names.is_empty();
+        match entry(context, &config, &id) {
+            Ok(Some(entry)) => entries.push(entry),
+            Ok(None) if is_named => context.printer.warn(&format!("`{id}` is built in"), None),
+            Ok(None) => {}
+            Err((why, hint)) => {
+                context.printer.warn(&format!("`{id}` is left out: {why}"), Some(&hint));
+            }
+        }
+    }
+    if entries.is_empty() {
+        let error = CliError::new(exit_code::CONFIG, "there is no server to hand out");
+        return Err(error.with_hint("`switchboard servers` lists them"));
+    }
+    Ok(entries)
+}
+
+/// The entry of a server as it stands in its file; nothing if it is built in. Otherwise why it is
+/// not handed out, and what to do about it.
+fn entry(
+    context: &Context,
+    config: &Config,
+    id: &ServerId,
+) -> Result<Option<Entry>, (String, String)> {
+    let unapproved =
+        || ("nobody approved it".to_owned(), format!("`switchboard servers approve {id}`"));
+    let file: &Path = match (config.servers.get(id), config.broken.get(id)) {
+        (Some(server), _) if server.source.file.as_os_str().is_empty() => return Ok(None),
+        (Some(server), _) if !server.approved => return Err(unapproved()),
+        (Some(server), _) => &server.source.file,
+        // It may be broken for the lack of a variable that the other product has.
+        (None, Some(error)) if Some(&*error.file) != context.places.project.as_deref() => {
+            &error.file
+        }
+        (None, _) => return Err(unapproved()),
+    };
+    let look = || ("its entry cannot be read".to_owned(), format!("`switchboard doctor {id}`"));
+    let text = read_text(file).ok().flatten().ok_or_else(look)?;
+    let all = read_ours(&text).map_err(|_| look())?.entries;
+    let entry = all.into_iter().rfind(|entry| entry.name == id.as_str()).ok_or_else(look)?;
+    if !config.servers.contains_key(id) {
+        let (name, value, _) = entry.to_ours();
+        let findings = config::findings_of(file, &name, &value).map_err(|_| look())?;
+        if findings.iter().any(Finding::is_danger) {
+            return Err(unapproved());
+        }
+    }
+    Ok(Some(entry))
+}
+
+/// One entry that leads to us: at an address, or by starting this very program.
+pub(super) fn gateway(context: &Context, url: Option<&str>) -> Result<Entry, CliError> {
+    if let Some(url) = url {
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            let error = CliError::usage(format!("`{url}` is no address of the gateway"));
+            return Err(error.with_hint("write `--url http://127.0.0.1:8808/mcp`"));
+        }
+        return Ok(Entry::address(NAME, url, HttpKind::Streamable));
+    }
+    let program = std::env::current_exe()?;
+    // Products of the desktop know no `PATH` of a shell.
+    let program = program.to_str().ok_or_else(|| {
+        CliError::new(exit_code::TROUBLE, "the path of this program is not Unicode text")
+    })?;
+    let mut args = vec![Text::literal("serve"), Text::literal("--stdio")];
+    for file in &context.shared.config {
+        let file = context.environment.current_dir.join(file);
+        args.push(Text::literal("--config"));
+        args.push(Text::literal(file.display().to_string()));
+    }
+    let mut env = BTreeMap::new();
+    if let Some(home) = context.environment.variable("SWITCHBOARD_HOME") {
+        let home = context.environment.current_dir.join(home);
+        let home = Text::literal(home.display().to_string());
+        env.insert("SWITCHBOARD_HOME".to_owned(), home);
+    }
+    let command = Text::literal(program);
+    Ok(Entry::new(NAME, Reach::Stdio { command, args, env, env_file: None, cwd: None }))
+}

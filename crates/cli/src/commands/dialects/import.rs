@@ -1,0 +1,126 @@
+//! Takes servers of other products over into the user's file.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use switchboard_dialects::{Entry, read_ours};
+use switchboard_host::config::{self, Replace};
+use switchboard_host::format::escape_line;
+
+use crate::args_import::Import;
+use crate::args_servers::Scope;
+use crate::commands::dialects::plan::{Action, Item, plan};
+use crate::commands::dialects::shown;
+use crate::commands::dialects::sources::{self, Source, read_text};
+use crate::commands::edit::file_of;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::ask;
+use crate::ui::form::is_yes;
+
+/// Shows what there is, asks, and takes it over. Nothing is started.
+pub(crate) async fn import(context: &Context, import: &Import) -> Result<u8, CliError> {
+    let file = file_of(context, Scope::User)?;
+    let (mut sources, unreadable) = match &import.source {
+        Some(name) => (vec![sources::named(context, name, import.from)?], Vec::new()),
+        None => sources::installed(context, import.from),
+    };
+    let there = there(context, &file)?;
+    let mut items = plan(&file, &there, &mut sources);
+    if import.yes && import.source.is_none() {
+        leave_to_others(&sources, &mut items);
+    }
+    let found = (sources.as_slice(), unreadable.as_slice());
+    let count = items.iter().filter(|item| matches!(item.action, Action::Add(_))).count();
+    if !context.printer.json {
+        shown::to_person(context, &items, found)?;
+        if items.is_empty() {
+            context.printer.say("no server was found");
+        } else if count == 0 {
+            context.printer.say("there is nothing to take");
+        }
+    }
+    if import.dry_run || count == 0 {
+        if context.printer.json {
+            shown::as_json(context, &items, found, None)?;
+        }
+        return Ok(exit_code::OK);
+    }
+    if !import.yes {
+        agree(context, &file, count).await?;
+    }
+    let failed = take(context, &file, &items);
+    if context.printer.json {
+        shown::as_json(context, &items, found, Some(file.display().to_string()))?;
+    }
+    Ok(if failed { exit_code::CONFIG } else { exit_code::OK })
+}
+
+/// What others wrote into a project is not taken by a person who did not look: its file has to be
+/// named.
+fn leave_to_others(sources: &[Source], items: &mut [Item]) {
+    for item in items.iter_mut().filter(|item| matches!(item.action, Action::Add(_))) {
+        if let Some(source) = sources.get(item.source).filter(|source| source.scope == "project") {
+            let reason = format!("others wrote it; to take it, name `{}`", source.place);
+            item.action = Action::Refuse(reason);
+        }
+    }
+}
+
+/// The servers of our own files.
+fn there(context: &Context, file: &Path) -> Result<Vec<Entry>, CliError> {
+    let mut entries = Vec::new();
+    let project = context.places.project.as_deref().filter(|project| *project != file);
+    for path in [Some(file), project].into_iter().flatten() {
+        let wrong = |cause: String| {
+            CliError::new(exit_code::CONFIG, format!("`{}` {cause}", path.display()))
+        };
+        let text = read_text(path).map_err(wrong)?.unwrap_or_default();
+        match read_ours(&text) {
+            Ok(read) => entries.extend(read.entries),
+            // A project's file that is wrong says nothing about the user's.
+            Err(cause) if path == file => {
+                return Err(wrong(format!("cannot be read: {cause}")).with_hint(cause.hint()));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(entries)
+}
+
+async fn agree(context: &Context, file: &Path, count: usize) -> Result<(), CliError> {
+    let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
+    // Nobody agrees to what was not shown.
+    if context.printer.json || !std::io::stdin().is_terminal() {
+        return Err(refused("nobody is here to agree to it")
+            .with_hint("look at it with `--dry-run`, then say `--yes`"));
+    }
+    let servers = if count == 1 { "this server" } else { "these servers" };
+    let place = file.display().to_string();
+    let question = format!("Take {servers} into {}? [y/N] ", escape_line(&place));
+    match ask::line(&question).await {
+        Some(said) if is_yes(said.trim()) => Ok(()),
+        _ => Err(refused("you did not agree to it")),
+    }
+}
+
+/// Writes what is to be taken; one that fails does not stop the others.
+fn take(context: &Context, file: &Path, items: &[Item]) -> bool {
+    let mut failed = false;
+    for item in items {
+        let Action::Add(name) = &item.action else { continue };
+        match config::add_server(file, name, &item.value, Replace::Refuse) {
+            Ok(()) => {
+                let place = file.display().to_string();
+                let line = format!("added `{name}` to {place}");
+                context.printer.say(&escape_line(&line));
+            }
+            Err(error) => {
+                failed = true;
+                context.printer.warn(&error.to_string(), error.hint.as_deref());
+            }
+        }
+    }
+    failed
+}

@@ -1,0 +1,13 @@
+//! Servers of other products: taken over, handed out, and the way back.
+
+mod changed_file;
+mod export;
+mod fleet;
+mod import;
+mod plan;
+mod shown;
+mod sources;
+mod undo;
+
+pub(crate) use export::{connect, export};
+pub(crate) use import::import;

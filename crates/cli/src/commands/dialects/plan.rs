@@ -1,0 +1,196 @@
+//! What to do about each server that was found: take it, under which name, or leave it.
+
+use std::path::Path;
+
+use serde_json::Value;
+use switchboard_dialects::{Entry, HttpKind, Note, Reach};
+use switchboard_host::config::{self, Finding};
+use switchboard_host::redact;
+
+use crate::commands::dialects::sources::Source;
+
+/// One server that was found, and what to do about it.
+pub(super) struct Item {
+    pub(super) entry: Entry,
+    /// Its entry in our own file.
+    pub(super) value: Value,
+    /// Where it was found.
+    pub(super) source: usize,
+    pub(super) action: Action,
+    pub(super) notes: Vec<Note>,
+    pub(super) findings: Vec<Finding>,
+    /// Values that are secrets and written out.
+    pub(super) plain_secrets: Vec<String>,
+}
+
+/// What to do about a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Take it under this name.
+    Add(String),
+    /// It is there already, under this name.
+    Duplicate(String),
+    /// It leads to us.
+    Ourselves,
+    /// It cannot be had.
+    Refuse(String),
+}
+
+/// Decides about everything that was found. Nothing that is there already is touched.
+pub(super) fn plan(file: &Path, there: &[Entry], sources: &mut [Source]) -> Vec<Item> {
+    let mut known: Vec<Entry> = there.to_vec();
+    let mut items = Vec::new();
+    for (index, source) in sources.iter_mut().enumerate() {
+        let notes = std::mem::take(&mut source.notes);
+        for entry in std::mem::take(&mut source.entries) {
+            let mut item = item(file, &known, entry, index);
+            let own = notes.iter().filter(|note| note.server.as_ref() == Some(&item.entry.name));
+            item.notes.splice(0..0, own.cloned());
+            if let Action::Add(name) = &item.action {
+                known.push(Entry { name: name.clone(), ..item.entry.clone() });
+            }
+            items.push(item);
+        }
+        let is_told = |note: &Note| {
+            items.iter().any(|item: &Item| {
+                item.source == index && Some(&item.entry.name) == note.server.as_ref()
+            })
+        };
+        source.notes = notes.into_iter().filter(|note| !is_told(note)).collect();
+    }
+    items
+}
+
+fn item(file: &Path, known: &[Entry], entry: Entry, source: usize) -> Item {
+    let (name, value, notes) = entry.to_ours();
+    let mut item = Item {
+        plain_secrets: plain_secrets(&entry),
+        entry,
+        value,
+        source,
+        action: Action::Ourselves,
+        notes,
+        findings: Vec::new(),
+    };
+    if is_ourselves(&item.entry) {
+        return item;
+    }
+    if let Some(same) = known.iter().find(|other| other.reaches_same(&item.entry)) {
+        item.action = Action::Duplicate(same.name.clone());
+        return item;
+    }
+    let name = free_name(&name, known);
+    match config::findings_of(file, &name, &item.value) {
+        Ok(findings) => {
+            item.findings = findings;
+            item.action = Action::Add(name);
+        }
+        Err(error) => item.action = Action::Refuse(error.message.to_string()),
+    }
+    item
+}
+
+/// A name that nobody has and that cannot be taken for another one.
+fn free_name(name: &str, known: &[Entry]) -> String {
+    let ours = ["builtin", "switchboard", "system"].map(str::to_owned);
+    let taken: Vec<String> = known.iter().map(|entry| look(&entry.name)).chain(ours).collect();
+    let is_free = |name: &str| !taken.contains(&look(name));
+    if is_free(name) {
+        return name.to_owned();
+    }
+    let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+    numbered.take(10_000).find(|name| is_free(name)).unwrap_or_else(|| name.to_owned())
+}
+
+fn look(name: &str) -> String {
+    let seen = name.chars().filter(|one| !one.is_whitespace());
+    seen.flat_map(char::to_lowercase).map(|one| if one == '-' { '_' } else { one }).collect()
+}
+
+/// Whether an entry leads to our own gateway: taking it over would lead us to ourselves.
+fn is_ourselves(entry: &Entry) -> bool {
+    match &entry.reach {
+        Reach::Stdio { command, args, .. } => {
+            let words = command.in_our_words();
+            let program = Path::new(&words).file_stem().unwrap_or_default();
+            program == "switchboard" && args.iter().any(|arg| arg.as_literal() == Some("serve"))
+        }
+        Reach::Http { url, kind, .. } => {
+            let here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+            let url = url.in_our_words();
+            let is_here = here.iter().any(|start| url.starts_with(start));
+            entry.name == "switchboard" && is_here && *kind != HttpKind::Sse
+        }
+    }
+}
+
+/// The keys of values that are secrets and stand there for everybody to read.
+pub(super) fn plain_secrets(entry: &Entry) -> Vec<String> {
+    let values = entry.named_values().into_iter();
+    let is_plain = |key: &str, words: &str| {
+        let name = key.split_once('.').map_or(key, |(_, name)| name);
+        redact::is_secret(name, words)
+    };
+    let plain =
+        values.filter(|(key, text)| text.as_literal().is_some_and(|words| is_plain(key, words)));
+    plain.map(|(key, _)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use switchboard_dialects::Dialect;
+
+    fn source(entries: Vec<Entry>) -> Source {
+        let dialect = Dialect::Cursor;
+        Source { dialect, place: "x".to_owned(), scope: "user", entries, notes: Vec::new() }
+    }
+
+    #[test]
+    fn a_server_is_taken_once_and_under_a_name_of_its_own() {
+        let there = [Entry::program("files", "files", &["a"])];
+        let mut sources = [
+            source(vec![
+                Entry::program("documents", "files", &["a"]),
+                Entry::program("Files", "files", &["b"]),
+                Entry::program("files-2", "files", &["c"]),
+                Entry::program("system", "system", &[]),
+                Entry::program("board", "/opt/switchboard", &["serve", "--stdio"]),
+                Entry::address("switchboard", "http://127.0.0.1:8808/mcp", HttpKind::Auto),
+                Entry::address("web", "https://example.com/mcp/", HttpKind::Auto),
+            ]),
+            source(vec![
+                Entry::address("other", "https://example.com/mcp", HttpKind::Sse),
+                Entry::address("wrong", "ftp://example.com", HttpKind::Auto),
+            ]),
+        ];
+        let plan = plan(Path::new("config.json"), &there, &mut sources);
+        let actions: Vec<&Action> = plan.iter().map(|item| &item.action).collect();
+        let add = |name: &str| Action::Add(name.to_owned());
+        let expected = [
+            Action::Duplicate("files".to_owned()),
+            add("Files-2"),
+            add("files-2-2"),
+            add("system-2"),
+            Action::Ourselves,
+            Action::Ourselves,
+            add("web"),
+            Action::Duplicate("web".to_owned()),
+        ];
+        assert_eq!(actions[..8], expected.iter().collect::<Vec<_>>());
+        assert!(matches!(actions[8], Action::Refuse(_)), "{:?}", actions[8]);
+    }
+
+    #[test]
+    fn secrets_that_stand_there_for_everybody_are_named() {
+        let ours = serde_json::json!({"command": "x", "env": {
+            "API_TOKEN": "abcdefgh12345678",
+            "GITHUB": "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+            "KEY_FILE": "/etc/key",
+            "LEVEL": "information",
+            "SECRET_KEY": "${SECRET_KEY}",
+        }});
+        let (entry, _) = Entry::from_ours("x", &ours).unwrap();
+        assert_eq!(plain_secrets(&entry), ["env.API_TOKEN", "env.GITHUB"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Finds the files of other products and reads what is in them.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use switchboard_dialects::{
+    Dialect, Entry, Location, Note, Scope, Section, Surroundings, System, is_link, read_link,
+};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// A longer file is no file with settings.
+const LONGEST: u64 = 16 * 1_024 * 1_024;
+
+/// What was found in one place.
+pub(super) struct Source {
+    pub(super) dialect: Dialect,
+    /// The file, or that it is a link.
+    pub(super) place: String,
+    pub(super) scope: &'static str,
+    pub(super) entries: Vec<Entry>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// A file that cannot be read; the others are read all the same.
+pub(super) struct Unreadable {
+    pub(super) place: String,
+    pub(super) message: String,
+    pub(super) hint: &'static str,
+}
+
+/// Everything that is installed here, of one product or of all.
+pub(super) fn installed(
+    context: &Context,
+    from: Option<Dialect>,
+) -> (Vec<Source>, Vec<Unreadable>) {
+    let (mut sources, mut unreadable) = (Vec::new(), Vec::new());
+    let mut seen: Vec<(Dialect, Location)> = Vec::new();
+    for surroundings in surroundings(context) {
+        for dialect in Dialect::ALL.into_iter().filter(|one| from.is_none_or(|from| from == *one)) {
+            for location in dialect.locations(&surroundings) {
+                if seen.contains(&(dialect, location.clone())) {
+                    continue;
+                }
+                match read(dialect, &location, surroundings.project.as_deref()) {
+                    Ok(Some(source)) => sources.push(source),
+                    Ok(None) => {}
+                    Err(problem) => unreadable.push(problem),
+                }
+                seen.push((dialect, location));
+            }
+        }
+    }
+    (sources, unreadable)
+}
+
+/// A file or a link that somebody named.
+pub(super) fn named(
+    context: &Context,
+    name: &str,
+    from: Option<Dialect>,
+) -> Result<Source, CliError> {
+    if is_link(name) || name.contains("://") || name.starts_with("vscode:") {
+        let (dialect, entry, notes) = read_link(name)
+            .map_err(|cause| CliError::usage(format!("the link is not understood: {cause}")))?;
+        let place = format!("a link of {}", dialect.title());
+        return Ok(Source { dialect, place, scope: "link", entries: vec![entry], notes });
+    }
+    let file = context.environment.current_dir.join(name);
+    let text = read_text(&file)
+        .map_err(|cause| CliError::new(exit_code::CONFIG, format!("`{name}` {cause}")))?
+        .ok_or_else(|| CliError::usage(format!("there is no file `{name}`")))?;
+    let dialect = from.or_else(|| Dialect::guess(&file, &text)).ok_or_else(|| {
+        CliError::usage(format!("nobody knows whose file `{name}` is"))
+            .with_hint("say it with `--from`")
+    })?;
+    let (place, scope) = (file.display().to_string(), "file");
+    let read = dialect.read(&text, &Section::Top).map_err(|cause| {
+        let message = format!("`{name}` cannot be read as a file of {}: {cause}", dialect.title());
+        CliError::new(exit_code::CONFIG, message).with_hint(cause.hint())
+    })?;
+    let project = surroundings(context).into_iter().find(|around| {
+        let mut projects = dialect.locations(around).into_iter();
+        projects.any(|location| location.scope == Scope::Project && location.file == file)
+    });
+    let mut entries = read.entries;
+    if let Some(project) = project.and_then(|around| around.project) {
+        entries = entries.iter().map(|entry| entry.pinned(&project)).collect();
+    }
+    Ok(Source { dialect, place, scope, entries, notes: read.notes })
+}
+
+fn read(
+    dialect: Dialect,
+    location: &Location,
+    project: Option<&Path>,
+) -> Result<Option<Source>, Unreadable> {
+    let place = location.file.display().to_string();
+    let problem = |message: String, hint| Unreadable { place: place.clone(), message, hint };
+    let text = read_text(&location.file)
+        .map_err(|cause| problem(cause, "look at the file and who may read it"))?;
+    let Some(text) = text else { return Ok(None) };
+    let read = dialect
+        .read(&text, &location.section)
+        .map_err(|cause| problem(cause.to_string(), cause.hint()))?;
+    let is_projects = location.scope == Scope::Project || location.section != Section::Top;
+    let mut entries = read.entries;
+    if let Some(project) = project.filter(|_| is_projects) {
+        entries = entries.iter().map(|entry| entry.pinned(project)).collect();
+    }
+    if entries.is_empty() && read.notes.is_empty() {
+        return Ok(None);
+    }
+    let scope = match (location.scope, &location.section) {
+        (Scope::Project, _) => "project",
+        (Scope::User, Section::Top) => "user",
+        (Scope::User, Section::Folder(_)) => "folder",
+    };
+    Ok(Some(Source { dialect, place, scope, entries, notes: read.notes }))
+}
+
+/// The text of a file; nothing if there is none. Only plain files are read: others may never end.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        Err(cause) => return Err(format!("cannot be read: {cause}")),
+    };
+    if !metadata.is_file() {
+        return Err("is no plain file".to_owned());
+    }
+    let file = fs::File::open(path).map_err(|cause| format!("cannot be read: {cause}"))?;
+    let mut text = String::new();
+    file.take(LONGEST + 1)
+        .read_to_string(&mut text)
+        .map_err(|cause| format!("cannot be read: {cause}"))?;
+    if text.len() as u64 > LONGEST {
+        return Err(format!("is longer than {LONGEST} bytes"));
+    }
+    Ok(Some(text))
+}
+
+/// Where products keep their files here: for the current folder, and for the project around it.
+pub(super) fn surroundings(context: &Context) -> Vec<Surroundings> {
+    let environment = &context.environment;
+    let Some(home) = environment.home.clone() else { return Vec::new() };
+    let system = match () {
+        () if cfg!(windows) => System::Windows,
+        () if cfg!(target_os = "macos") => System::MacOs,
+        () => System::Linux,
+    };
+    let folder = |name: &str| {
+        let value = environment.variable(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
+    let here = environment.current_dir.clone();
+    let around = context.places.around.clone().filter(|around| *around != here);
+    let for_project = |project: PathBuf| Surroundings {
+        system,
+        home: home.clone(),
+        config: folder("XDG_CONFIG_HOME"),
+        roaming: folder("APPDATA"),
+        project: Some(project),
+        cline_settings: folder("CLINE_MCP_SETTINGS_PATH"),
+        codex_home: folder("CODEX_HOME"),
+    };
+    std::iter::once(here).chain(around).map(for_project).collect()
+}

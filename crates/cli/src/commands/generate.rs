@@ -1,0 +1,95 @@
+//! Writes typed functions for the tools of a server.
+
+use std::path::Path;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_generate::{Tool, rust};
+use switchboard_host::catalog::nearest;
+use switchboard_host::connect::Status;
+use switchboard_host::{Host, Lease};
+
+use crate::args::OfServer;
+use crate::args_generate::{GenerateCommand, GenerateRust};
+use crate::commands::tools;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+
+/// Writes the module that is asked for.
+pub(crate) async fn generate(context: &Context, command: &GenerateCommand) -> Result<u8, CliError> {
+    let GenerateCommand::Rust(wanted) = command;
+    let host = tools::start(context, &OfServer { server: Some(wanted.server.clone()) }).await?;
+    let found = found(&host, wanted);
+    host.stop().await;
+    let found = found?;
+    let module = rust(&wanted.server, &found);
+    if let Some(file) = &wanted.out {
+        write(file, &module)?;
+    }
+    let names: Vec<&str> = found.iter().map(|tool| tool.name.as_str()).collect();
+    match (&wanted.out, context.printer.json) {
+        (Some(file), true) => {
+            let told = json!({"server": wanted.server, "tools": names, "file": file});
+            context.printer.json(&told)?;
+        }
+        (None, true) => {
+            let told = json!({"server": wanted.server, "tools": names, "module": module});
+            context.printer.json(&told)?;
+        }
+        (Some(file), false) => {
+            let count = found.len();
+            context.printer.say(&format!("wrote {count} functions to {}", file.display()));
+        }
+        (None, false) => context.printer.data(&module)?,
+    }
+    Ok(exit_code::OK)
+}
+
+/// The tools that are wanted, in the server's order. What is held from models is none of them.
+fn found(host: &Host, wanted: &GenerateRust) -> Result<Vec<Tool>, CliError> {
+    let server = &wanted.server;
+    let fleet = host.fleet().load();
+    let ready = fleet.servers.get(server.as_str()).is_some_and(|it| it.status == Status::Ready);
+    if !ready {
+        return Err(CliError::new(exit_code::NOT_RUN, format!("server `{server}` is not ready"))
+            .with_hint(format!("`switchboard doctor {server}` tells more")));
+    }
+    let all = offered(&host.lease(), server);
+    for name in &wanted.tool {
+        if !all.iter().any(|tool| tool.name == *name) {
+            let near = nearest(name, all.iter().map(|tool| tool.name.as_str()), 3);
+            let hint = match near.as_slice() {
+                [] => format!("`switchboard tools --server {server}` lists them"),
+                near => format!("did you mean `{}`?", near.join("` or `")),
+            };
+            let message = format!("server `{server}` lists no tool `{name}`");
+            return Err(CliError::usage(message).with_hint(hint));
+        }
+    }
+    let is_wanted = |tool: &Tool| wanted.tool.is_empty() || wanted.tool.contains(&tool.name);
+    Ok(all.into_iter().filter(is_wanted).collect())
+}
+
+fn offered(lease: &Lease, server: &str) -> Vec<Tool> {
+    let entries = lease.catalog().tools().filter(|entry| entry.server.id.as_str() == server);
+    let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
+    entries
+        .map(|entry| {
+            let definition = entry.tool.definition();
+            Tool {
+                name: entry.tool.name().to_owned(),
+                input: definition.input_schema.and_then(value).unwrap_or_default(),
+                output: definition.output_schema.and_then(value),
+                description: definition.description.or(definition.title),
+            }
+        })
+        .collect()
+}
+
+fn write(file: &Path, module: &str) -> Result<(), CliError> {
+    std::fs::write(file, module).map_err(|error| {
+        let message = format!("cannot write `{}`: {error}", file.display());
+        CliError::new(exit_code::TROUBLE, message)
+    })
+}

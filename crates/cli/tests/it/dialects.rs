@@ -1,0 +1,341 @@
+//! `import`, `export` and `connect`: servers of other products come and go, in a home made up for it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::running::started;
+use crate::switchboard::Switchboard;
+
+/// Writes a file below the home folder.
+fn at_home(switchboard: &Switchboard, name: &str, text: &str) -> PathBuf {
+    let path = switchboard.folder().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn read(path: &PathBuf) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// A home in which four products are installed, and one file is broken.
+fn lived_in() -> Switchboard {
+    let switchboard = Switchboard::new();
+    let fixture = switchboard_testkit::binary();
+    let trace = switchboard.text_path("trace");
+    let cursor = json!({"mcpServers": {
+        "echo": {"command": fixture, "args": ["echo", "--trace", trace]},
+        "wiki": {"url": "https://wiki.example.com/mcp", "headers": {"Authorization": "Bearer ${env:WIKI}"}},
+    }});
+    at_home(&switchboard, ".cursor/mcp.json", &cursor.to_string());
+    at_home(
+        &switchboard,
+        ".codex/config.toml",
+        "[mcp_servers.echo]\ncommand = \"other-echo\"\n\n\
+         [mcp_servers.shell]\ncommand = \"sh\"\nargs = [\"-c\", \"exec server\"]\n\n\
+         [mcp_servers.key]\ncommand = \"key-server\"\nenv = { API_TOKEN = \"abcdefgh12345678\" }\n",
+    );
+    at_home(
+        &switchboard,
+        ".config/goose/config.yaml",
+        "extensions:\n  wiki:\n    name: wiki\n    type: streamable_http\n    \
+         uri: https://wiki.example.com/mcp\n    enabled: true\n",
+    );
+    at_home(&switchboard, ".config/zed/settings.json", "{ \"context_servers\": ");
+    switchboard.write(".mcp.json", r#"{"mcpServers": {"near": {"command": "./near"}, "bad": 1}}"#);
+    switchboard
+}
+
+fn actions(plan: &Value) -> Vec<String> {
+    let servers = plan["servers"].as_array().unwrap().iter();
+    let text = |server: &Value, key: &str| server[key].as_str().unwrap_or("-").to_owned();
+    let line = |server: &Value| {
+        let [from, name, action, under] =
+            ["from", "name", "action", "under"].map(|key| text(server, key));
+        format!("{from} {name}: {action} {under}")
+    };
+    servers.map(line).collect()
+}
+
+#[test]
+fn what_is_installed_is_shown_taken_once_and_runs() {
+    let switchboard = lived_in();
+    let plan = switchboard.json(&["import", "--dry-run"]);
+    let expected = [
+        "claude-code near: add near",
+        "cursor echo: add echo",
+        "cursor wiki: add wiki",
+        "codex echo: add echo-2",
+        "codex key: add key",
+        "codex shell: add shell",
+        "goose wiki: duplicate wiki",
+    ];
+    let mut found = actions(&plan);
+    found.sort_by_key(|line| expected.iter().position(|other| other == line));
+    assert_eq!(found, expected, "{plan}");
+    assert_eq!(plan["unreadable"].as_array().unwrap().len(), 1, "{plan}");
+    assert_eq!(plan["left_out"][0]["server"], "bad", "{plan}");
+    assert_eq!(switchboard.config_text(), "");
+
+    let refused = switchboard.run(&["import"]).expect(5);
+    assert!(refused.stderr.contains("nobody is here to agree"), "{refused:?}");
+    assert_eq!(switchboard.config_text(), "");
+
+    let taken = switchboard.run(&["import", "--yes"]).expect(0);
+    for part in [
+        "others wrote it; to take it, name `",
+        "`switchboard servers approve shell`",
+        "`switchboard secrets set API_TOKEN --server key`",
+        "there already as `wiki`",
+        ".config/zed/settings.json",
+    ] {
+        assert!(format!("{}{}", taken.stdout, taken.stderr).contains(part), "{part}: {taken:?}");
+    }
+    switchboard.run(&["import", "--yes", ".mcp.json"]).expect(0);
+    let file: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
+    let servers = file["mcpServers"].as_object().unwrap();
+    let names: Vec<&String> = servers.keys().collect();
+    assert_eq!(names, ["echo", "echo-2", "key", "near", "shell", "wiki"]);
+    assert_eq!(
+        servers["wiki"],
+        json!({"url": "https://wiki.example.com/mcp", "headers": {"Authorization": "Bearer ${WIKI}"}})
+    );
+    let folder = switchboard.path("");
+    let folder = folder.to_str().unwrap().trim_end_matches('/');
+    let near = json!({"command": format!("{folder}/./near"), "cwd": folder});
+    assert_eq!(servers["near"], near);
+
+    assert!(!switchboard.path("trace").exists(), "importing started a server");
+    assert_eq!(switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0).stdout, "a\n");
+    assert_eq!(started(&switchboard.path("trace")).len(), 1);
+    let call = switchboard.call(&["shell", "echo", "text=a"], 5);
+    assert_eq!([&call["outcome"], &call["reason"]], ["not_sent", "not_approved"]);
+
+    let again = switchboard.json(&["import", "--yes"]);
+    assert!(actions(&again).iter().all(|line| line.contains(": duplicate ")), "{again}");
+}
+
+#[test]
+fn a_person_is_shown_everything_and_asked() {
+    let switchboard = Switchboard::new();
+    switchboard.write(".mcp.json", r#"{"mcpServers": {"near": {"command": "./near"}}}"#);
+    for (said, taken) in [("n\n", 0), ("y\n", 1)] {
+        let mut asked = switchboard.in_terminal(&["import"]);
+        asked.wait_for("[y/N]");
+        asked.say(said);
+        let ran = asked.finish_within(crate::running::PATIENCE);
+        assert!(ran.stdout.contains("`near` runs: "), "{ran:?}");
+        assert_eq!(switchboard.config_text().matches("near\": {").count(), taken, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_file_and_a_link_can_be_named() {
+    let switchboard = Switchboard::new();
+    let file = "{\"servers\": {\"one\": {\"command\": \"one\", \"env\": {\"K\": \"${input:k}\"}}}}";
+    switchboard.write("some.json", file);
+    switchboard.run(&["import", "--yes", "some.json"]).expect(0);
+    let link =
+        switchboard.run(&["export", "--to", "cursor", "--servers", "one", "--link"]).expect(0);
+    assert!(link.stderr.contains("`${keyring:k}` is read from the variable `k`"), "{link:?}");
+    let other = Switchboard::new();
+    let refused = other.run(&["import", link.stdout.trim()]).expect(5);
+    assert!(refused.stdout.contains("one\ttake\tCursor (link)\tone\t"), "{refused:?}");
+    other.run(&["import", "--yes", link.stdout.trim()]).expect(0);
+    let taken: Value = serde_json::from_str(&other.config_text()).unwrap();
+    assert_eq!(taken["mcpServers"]["one"], json!({"command": "one", "env": {"K": "${k}"}}));
+
+    for (words, code) in [
+        (vec!["import", "nowhere.json"], 2),
+        (vec!["import", "cursor://anysphere.cursor-deeplink/mcp/install?name=a"], 2),
+        (vec!["import", "--from", "nobody"], 2),
+        (vec!["export", "--to", "zed", "--link"], 2),
+        (vec!["export", "--to", "zed", "--url", "http://127.0.0.1:1/mcp"], 2),
+        (vec!["export", "--to", "zed", "--servers", "nobody"], 2),
+        (vec!["export", "--to", "zed", "--servers", "builtin"], 3),
+    ] {
+        other.run(&words).expect(code);
+    }
+    other.write("broken.json", "{");
+    other.run(&["import", "--from", "cursor", "broken.json"]).expect(3);
+}
+
+const VSCODE: &str = r#"{
+  // Mine.
+  "servers": {
+    "kept": { "command": "kept" }, // beside
+  },
+}
+"#;
+
+#[test]
+fn servers_are_written_for_another_product_and_taken_back() {
+    let switchboard = Switchboard::with(&json!({
+        "files": {"command": "files", "args": ["${userHome}"], "timeout": 5},
+        "off": {"command": "off", "disabled": true},
+    }));
+    let file = at_home(&switchboard, ".config/Code/User/mcp.json", VSCODE);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+
+    let dry = switchboard.run(&["export", "--to", "vscode", "--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("+       \"command\": \"files\","), "{dry:?}");
+    assert!(dry.stderr.contains("left out for VS Code: `off`: is disabled"), "{dry:?}");
+    assert_eq!(read(&file), VSCODE);
+
+    let written = switchboard.json(&["export", "--to", "vscode"]);
+    let backup = PathBuf::from(written["backup"].as_str().unwrap());
+    assert_eq!(written["servers"], json!([["files", "files"], ["off", null]]));
+    assert_eq!(read(&backup), VSCODE);
+    let after = r#"{
+  // Mine.
+  "servers": {
+    "kept": { "command": "kept" }, // beside
+    "files": {
+      "type": "stdio",
+      "command": "files",
+      "args": ["${userHome}"],
+    },
+  },
+}
+"#;
+    assert_eq!(read(&file), after);
+    for path in [&file, &backup] {
+        let mode = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o640, "{}", path.display());
+    }
+    let again = switchboard.json(&["export", "--to", "vscode"]);
+    assert_eq!([&again["changed"], &again["backup"]], [&json!(false), &Value::Null]);
+
+    switchboard.run(&["export", "--undo", "--to", "cursor"]).expect(2);
+    std::fs::write(&file, after.replace("Mine", "Yours")).unwrap();
+    let refused = switchboard.run(&["export", "--undo"]).expect(5);
+    assert!(refused.stderr.contains("was changed since"), "{refused:?}");
+    assert!(refused.stderr.contains(backup.to_str().unwrap()), "{refused:?}");
+    std::fs::write(&file, after).unwrap();
+    switchboard.run(&["export", "--undo", "--to", "vscode"]).expect(0);
+    assert_eq!(read(&file), VSCODE);
+    assert!(!backup.exists());
+    switchboard.run(&["export", "--undo"]).expect(2);
+}
+
+#[test]
+fn a_product_is_led_to_the_gateway_and_back() {
+    let switchboard = Switchboard::new();
+    let file = switchboard.folder().join(".claude.json");
+    switchboard.run(&["connect", "claude-code"]).expect(0);
+    let value: Value = serde_json::from_str(&read(&file)).unwrap();
+    let entry = &value["mcpServers"]["switchboard"];
+    assert_eq!(entry["args"], json!(["serve", "--stdio"]));
+    assert_eq!(entry["env"]["SWITCHBOARD_HOME"], json!(switchboard.folder().join("own")));
+
+    // What was written is what runs.
+    let mut command = std::process::Command::new(entry["command"].as_str().unwrap());
+    command.args(["serve", "--stdio"]);
+    switchboard.surround(&mut command);
+    let mut running = crate::running::Running::start(&mut command);
+    running.say(
+        &(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }})
+        .to_string()
+            + "\n"),
+    );
+    running.wait_for("\"serverInfo\"");
+    running.close_input();
+    running.finish_within(crate::running::PATIENCE).expect(0);
+
+    // Nobody takes us for a server of somebody else.
+    let plan = switchboard.json(&["import", "--dry-run"]);
+    assert_eq!(actions(&plan), ["claude-code switchboard: ourselves -"]);
+
+    let url = ["connect", "zed", "--url", "http://127.0.0.1:8808/mcp"];
+    switchboard.run(&url).expect(0);
+    let zed = switchboard.folder().join(".config/zed/settings.json");
+    assert!(read(&zed).contains("\"url\": \"http://127.0.0.1:8808/mcp\""));
+    let project = ["connect", "cursor", "--scope", "project", "--dry-run"];
+    let dry = switchboard.run(&project).expect(0);
+    assert!(dry.stdout.contains("+     \"switchboard\": {"), "{dry:?}");
+    assert!(!switchboard.path(".cursor").exists());
+    let desktop = ["connect", "claude-desktop", "--url", "http://127.0.0.1:8808/mcp"];
+    let refused = switchboard.run(&desktop).expect(3);
+    assert!(refused.stderr.contains("only starts programs"), "{refused:?}");
+
+    switchboard.run(&["connect", "--undo", "claude-code"]).expect(0);
+    assert!(!file.exists());
+    switchboard.run(&["connect", "--undo"]).expect(0);
+    assert!(!zed.exists());
+}
+
+#[test]
+fn a_link_in_the_file_system_is_told_of_and_stays_one() {
+    let switchboard = Switchboard::new();
+    let real = at_home(&switchboard, "dotfiles/cursor.json", "{}\n");
+    let link = switchboard.folder().join(".cursor/mcp.json");
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let done = switchboard.run(&["connect", "cursor"]).expect(0);
+    assert!(done.stderr.contains("is a link; "), "{done:?}");
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(read(&real).contains("serve"));
+    switchboard.run(&["connect", "--undo"]).expect(0);
+    assert_eq!(read(&real), "{}\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_left_alone() {
+    let switchboard = Switchboard::with(&json!({"files": {"command": "files"}}));
+    let file = at_home(&switchboard, ".codex/config.toml", "[mcp_servers\n");
+    let refused = switchboard.run(&["export", "--to", "codex"]).expect(3);
+    assert!(refused.stderr.contains("cannot be changed: line 1"), "{refused:?}");
+    assert_eq!(read(&file), "[mcp_servers\n");
+    let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
+    assert_eq!(folder.count(), 1, "something was left beside it");
+}
+
+#[test]
+fn what_nobody_approved_is_not_handed_out() {
+    let switchboard = Switchboard::with(&json!({
+        "mine": {"command": "mine"},
+        "unset": {"command": "unset", "env": {"A": "${NOBODY_SETS_THIS}"}},
+        "eval": {"command": "sh", "args": ["-c", "$(${NOBODY_SETS_THIS})"]},
+        "agreed": {"command": "sh", "args": ["-c", "server"], "dangerous": ["eval"]},
+    }));
+    let project = json!({"mcpServers": {
+        "theirs": {"command": "theirs"},
+        "theirs-unset": {"command": "theirs", "env": {"A": "${NOBODY_SETS_THIS}"}},
+    }});
+    switchboard.write("switchboard.json", &project.to_string());
+    let words = ["export", "--to", "cursor", "--file", "out.json"];
+    let done = switchboard.run(&words).expect(0);
+    for name in ["theirs", "theirs-unset", "eval"] {
+        let line = format!("`{name}` is left out: nobody approved it");
+        assert!(done.stderr.contains(&line), "{name}: {done:?}");
+    }
+    let out: Value = serde_json::from_str(&read(&switchboard.path("out.json"))).unwrap();
+    let expected = json!({"mcpServers": {
+        "agreed": {"command": "sh", "args": ["-c", "server"]},
+        "mine": {"command": "mine"},
+        "unset": {"command": "unset", "env": {"A": "${env:NOBODY_SETS_THIS}"}},
+    }});
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn cf_06_what_a_long_link_would_run_is_shown_whole_and_waits() {
+    let switchboard = Switchboard::new();
+    let padding = "x ".repeat(2_048);
+    let line = format!("true {padding}; touch hidden-at-the-end");
+    let server = json!({"name": "nice", "command": "sh", "args": ["-c", line]}).to_string();
+    let coded: String = server.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let link = format!("vscode:mcp/install?{coded}");
+    let asked = switchboard.run(&["import", &link]).expect(5);
+    assert!(asked.stderr.contains(&format!("`nice` runs: sh -c '{line}'")), "{asked:?}");
+    assert!(asked.stderr.contains("danger: `sh` runs program text out of -c"), "{asked:?}");
+    assert_eq!(switchboard.config_text(), "");
+    switchboard.run(&["import", "--yes", &link]).expect(0);
+    assert_eq!(switchboard.status("nice"), ["needs approval", ""]);
+    assert!(!switchboard.path("hidden-at-the-end").exists());
+}

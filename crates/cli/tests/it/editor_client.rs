@@ -1,0 +1,174 @@
+//! `switchboard serve --grpc` in a process of its own, and a client in Python that makes requests.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use switchboard_testkit::Home;
+
+use crate::running::{PATIENCE, Ran, Running};
+use crate::switchboard::Switchboard;
+use crate::testenv::installed;
+
+/// A running service; it is killed when the value is dropped.
+pub(crate) struct Served {
+    pub(crate) running: Running,
+    /// Where it listens.
+    pub(crate) place: String,
+}
+
+impl Served {
+    /// Starts it on its usual socket, and waits until it listens.
+    pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
+        Self::with(switchboard, &[&["--grpc"], arguments].concat())
+    }
+
+    /// The same, on a port of this machine.
+    pub(crate) fn on_port(switchboard: &Switchboard) -> Self {
+        Self::with(switchboard, &["--grpc", "127.0.0.1:0"])
+    }
+
+    fn with(switchboard: &Switchboard, arguments: &[&str]) -> Self {
+        let running = switchboard.start(&[&["serve", "--json"], arguments].concat());
+        let told: Value = serde_json::from_str(&running.first_line()).unwrap();
+        let place = told["grpc"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        Self { running, place }
+    }
+
+    /// The path of its socket.
+    pub(crate) fn socket(&self) -> &Path {
+        Path::new(self.place.strip_prefix("unix:").unwrap())
+    }
+
+    pub(crate) fn stop(self) -> Ran {
+        self.running.signal("TERM");
+        self.running.finish_within(PATIENCE)
+    }
+}
+
+/// A client; it is ended when the value is dropped.
+pub(crate) struct Client {
+    running: Running,
+    next: u64,
+    _generated: Home,
+}
+
+impl Client {
+    pub(crate) fn new(served: &Served) -> Self {
+        Self::with_token(served, "")
+    }
+
+    pub(crate) fn with_token(served: &Served, token: &str) -> Self {
+        let generated = Home::new();
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let mut command = Command::new(installed("grpc/bin/python"));
+        command
+            .arg(tests.join("editor_client.py"))
+            .arg(tests.join("../../../proto"))
+            .arg(generated.path())
+            .args([&served.place, token]);
+        Self { running: Running::start(&mut command), next: 1, _generated: generated }
+    }
+
+    /// Makes a request, and gives its number.
+    pub(crate) fn begin(&mut self, rpc: &str, request: Value) -> u64 {
+        self.say(json!({"rpc": rpc, "request": request}))
+    }
+
+    /// Waits for what a request comes to.
+    pub(crate) fn end(&self, number: u64) -> Value {
+        let line = self.running.wait_for_line(|line| {
+            let told: Value = serde_json::from_str(line).unwrap_or_default();
+            told["id"] == number && told.get("event").is_none()
+        });
+        let mut told: Value = serde_json::from_str(&line).unwrap();
+        match told.get("reply") {
+            Some(_) => told["reply"].take(),
+            None => json!({"code": told["code"], "details": told["details"]}),
+        }
+    }
+
+    /// Makes a request, and waits for what it comes to.
+    pub(crate) fn ask(&mut self, rpc: &str, request: Value) -> Value {
+        let number = self.begin(rpc, request);
+        self.end(number)
+    }
+
+    /// The code that a request fails with.
+    pub(crate) fn code(&mut self, rpc: &str, request: Value) -> String {
+        let told = self.ask(rpc, request);
+        told["code"].as_str().unwrap_or_else(|| panic!("{rpc}: {told}")).to_owned()
+    }
+
+    /// Gives a request up.
+    pub(crate) fn cancel(&mut self, number: u64) {
+        self.running.say(&format!("{}\n", json!({"cancel": number})));
+    }
+
+    /// Opens a stream of events; gives its number here and its name there.
+    pub(crate) fn listen(&mut self) -> (u64, String) {
+        let number = self.say(json!({"listen": {}}));
+        let opened = self.event(number, "opened");
+        (number, opened["stream_id"].as_str().unwrap().to_owned())
+    }
+
+    /// The first event of a kind on a stream.
+    pub(crate) fn event(&self, stream: u64, kind: &str) -> Value {
+        self.event_where(stream, kind, |_| true)
+    }
+
+    /// The first event of a kind on a stream that is as wanted.
+    pub(crate) fn event_where(
+        &self,
+        stream: u64,
+        kind: &str,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let of = |line: &str| {
+            let mut told: Value = serde_json::from_str(line).ok()?;
+            (told["id"] == stream).then_some(())?;
+            told["event"].get_mut(kind).map(Value::take)
+        };
+        let line =
+            self.running.wait_for_line(|line| of(line).is_some_and(|event| is_wanted(&event)));
+        of(&line).unwrap()
+    }
+
+    /// How many events of a kind a stream has had so far.
+    pub(crate) fn count(&self, stream: u64, kind: &str) -> usize {
+        let heard = self.running.heard();
+        let told = heard.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        told.filter(|told| told["id"] == stream && told["event"].get(kind).is_some()).count()
+    }
+
+    /// Asks for something that is no request of the host's service.
+    pub(crate) fn other(&mut self, what: &str) -> Value {
+        let number = self.say(json!({ what: 1 }));
+        self.end(number)
+    }
+
+    fn say(&mut self, mut what: Value) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        what["id"] = json!(number);
+        self.running.say(&format!("{what}\n"));
+        number
+    }
+
+    /// Waits until a server's tools are listed.
+    pub(crate) fn wait_for(&mut self, server: &str) {
+        let start = std::time::Instant::now();
+        while start.elapsed() < PATIENCE {
+            let listed = self.ask("ListOfferings", json!({"server_identifier": server}));
+            if listed["servers"][0]["tools"][0]["name"].is_string() {
+                return;
+            }
+        }
+        panic!("`{server}` was never there");
+    }
+}
+
+/// A call of a tool by server and name.
+pub(crate) fn direct(server: &str, tool: &str, arguments: &Value) -> Value {
+    json!({"direct": {"server": server, "tool_name": tool, "tool_args": arguments}})
+}

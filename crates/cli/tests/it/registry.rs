@@ -1,0 +1,347 @@
+//! A registry is searched, what it names is added and called, and what it must not name is refused.
+
+use serde_json::{Value, json};
+use switchboard_testkit::{HttpFixture, RegistryFixture, RegistryMood};
+
+use crate::http_client::send;
+#[cfg(target_os = "linux")]
+use crate::running::PATIENCE;
+use crate::scripted::scripted;
+use crate::serve_client::Serving;
+use crate::switchboard::{Switchboard, fixture};
+
+const SECRET: &str = "hunter2-hunter2-hunter2";
+
+fn listed(name: &str, status: &str, more: &Value) -> Value {
+    let mut server =
+        json!({"name": name, "version": "1.0.0", "description": format!("about {name}")});
+    for (member, value) in more.as_object().unwrap() {
+        server[member] = value.clone();
+    }
+    json!({"server": server, "_meta": {"io.modelcontextprotocol.registry/official": {
+        "status": status, "isLatest": true, "statusMessage": format!("it is {status}")}}})
+}
+
+fn npm(version: &str, more: &Value) -> Value {
+    let mut package = json!({"registryType": "npm", "identifier": "b", "version": version,
+        "transport": {"type": "stdio"}});
+    for (member, value) in more.as_object().unwrap() {
+        package[member] = value.clone();
+    }
+    json!({"packages": [package]})
+}
+
+/// A home whose settings name this registry.
+fn home(registry: &RegistryFixture) -> Switchboard {
+    let mut switchboard = Switchboard::new();
+    switchboard.set("SWITCHBOARD_TOKEN_KEY", "a key of this test");
+    switchboard.write_config(&json!({"settings": {"registries": [registry.url]}}).to_string());
+    switchboard
+}
+
+fn entry(switchboard: &Switchboard, name: &str) -> Value {
+    let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
+    config["mcpServers"][name].clone()
+}
+
+#[test]
+fn registry_search_and_show_mark_what_is_deprecated_or_deleted() {
+    let registry = RegistryFixture::start(&[
+        listed("a.example/files", "active", &npm("1.0.0", &json!({}))),
+        listed("b.example/files-old", "deprecated", &npm("latest", &json!({}))),
+        listed("c.example/files-gone", "deleted", &json!({})),
+        listed("d.example/mail", "active", &json!({"title": "\u{1b}[31mred"})),
+    ]);
+    registry.set_page(1);
+    let switchboard = home(&registry);
+    let found = switchboard.json(&["registry", "search", "files"]);
+    let rows: Vec<[&str; 2]> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| ["name", "status"].map(|key| one[key].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ["a.example/files", "active"],
+            ["b.example/files-old", "deprecated"],
+            ["c.example/files-gone", "deleted"]
+        ]
+    );
+    let shown = switchboard.run(&["registry", "show", "a.example/files"]).expect(0);
+    assert!(shown.stdout.contains("npx -y b@1.0.0"), "{shown:?}");
+    let old = switchboard.run(&["registry", "show", "b.example/files-old"]).expect(0);
+    assert!(
+        old.stdout.contains("(deprecated)")
+            && old.stdout.contains("refused: the package `b` has no exact version"),
+        "{old:?}"
+    );
+    let escaped = switchboard.run(&["registry", "show", "d.example/mail"]).expect(0);
+    assert!(!escaped.stdout.contains('\u{1b}'), "{escaped:?}");
+    let unknown = switchboard.run(&["registry", "show", "e.example/none"]).expect(2);
+    assert!(unknown.stderr.contains("the registry has no server `e.example/none`"), "{unknown:?}");
+}
+
+#[test]
+fn registry_that_cannot_be_reached_is_answered_for_by_the_cache_with_its_age() {
+    let registry = RegistryFixture::start(&[listed("a.example/files", "active", &json!({}))]);
+    let switchboard = home(&registry);
+    switchboard.run(&["registry", "search", "files"]).expect(0);
+    registry.set_mood(RegistryMood::Status(503));
+    let kept = switchboard.run(&["registry", "search", "files"]).expect(0);
+    assert!(kept.stdout.contains("a.example/files"), "{kept:?}");
+    assert!(kept.stderr.contains("from the cache, ") && kept.stderr.contains(" s old"), "{kept:?}");
+    let other = switchboard.run(&["registry", "search", "mail"]).expect(4);
+    assert!(other.stderr.contains("answers with 503"), "{other:?}");
+}
+
+#[test]
+fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
+    let server = HttpFixture::start(&["echo", "--transport", "http"]);
+    let remote = json!({"remotes": [{"type": "streamable-http", "url": server.url, "headers": [
+        {"name": "Authorization", "value": "Bearer {key}",
+            "variables": {"key": {"isRequired": true, "isSecret": true}}},
+        {"name": "X-Mode", "value": "${HOME}"}]}]});
+    let registry = RegistryFixture::start(&[listed("a.example/echo", "active", &remote)]);
+    let switchboard = home(&registry);
+    let asked = switchboard.run(&["add", "a.example/echo", "--yes"]).expect(2);
+    assert!(asked.stderr.contains("`key` is needed and has no value"), "{asked:?}");
+    switchboard.write("key.txt", &format!("{SECRET}\n"));
+    let add = ["add", "a.example/echo", "--set", "key=@key.txt"];
+    let nobody = switchboard.run(&add).expect(5);
+    assert!(nobody.stderr.contains("nobody is here to agree to it"), "{nobody:?}");
+    let dry = switchboard.run(&[&add[..], &["--dry-run"]].concat()).expect(0);
+    assert!(dry.stderr.contains(&format!("`echo` is at: {}", server.url)), "{dry:?}");
+    assert_eq!(entry(&switchboard, "echo"), Value::Null);
+    let added = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(0);
+    assert!(!format!("{added:?}").contains(SECRET), "{added:?}");
+    assert_eq!(
+        entry(&switchboard, "echo"),
+        json!({"type": "http", "url": server.url,
+            "headers": {"Authorization": "Bearer ${keyring:key}", "X-Mode": "$${HOME}"}})
+    );
+    assert_eq!(switchboard.json(&["secrets"]), json!([{"server": "echo", "name": "key"}]));
+    let said = switchboard.run(&["call", "echo", "echo", "text=over the wire"]).expect(0);
+    assert_eq!(said.stdout, "over the wire\n");
+    let again = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(3);
+    assert!(again.stderr.contains("there is a server of this name already"), "{again:?}");
+}
+
+#[test]
+fn registry_packages_are_pinned_and_the_choice_is_the_persons() {
+    let both = json!({
+        "packages": [
+            {"registryType": "npm", "identifier": "@a/b", "version": "1.2.3",
+                "environmentVariables": [{"name": "REGION", "default": "eu"}]},
+            {"registryType": "oci", "identifier": "docker.io/a/b:1.2.3"}],
+        "remotes": [{"type": "sse", "url": "https://b.example/sse"}],
+    });
+    let registry = RegistryFixture::start(&[listed("a.example/b", "active", &both)]);
+    let switchboard = home(&registry);
+    let several = switchboard.run(&["add", "a.example/b", "--yes"]).expect(2);
+    assert!(several.stderr.contains("`a.example/b` can be added in 3 ways"), "{several:?}");
+    for (name, choice, expected) in [
+        (
+            "one",
+            &["--package", "npm"][..],
+            json!({"command": "npx", "args": ["-y", "@a/b@1.2.3"], "env": {"REGION": "eu"}}),
+        ),
+        (
+            "two",
+            &["--package", "oci"],
+            json!({"command": "docker", "args": ["run", "-i", "--rm", "docker.io/a/b:1.2.3"]}),
+        ),
+        ("three", &["--remote"], json!({"type": "sse", "url": "https://b.example/sse"})),
+    ] {
+        let add = ["add", "a.example/b", "--yes", "--as", name];
+        let told = switchboard.run(&[&add[..], choice].concat()).expect(0);
+        assert!(told.stderr.contains(&format!("`{name}` ")), "{told:?}");
+        assert_eq!(entry(&switchboard, name), expected);
+    }
+    let none = switchboard.run(&["add", "a.example/b", "--package", "pypi"]).expect(2);
+    assert!(none.stderr.contains("has no `pypi`"), "{none:?}");
+    let report = switchboard.json(&["add", "a.example/b", "--remote", "--dry-run"]);
+    assert_eq!((&report["added"], &report["name"]), (&json!(false), &json!("b")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn registry_asks_the_person_which_way_and_for_what_is_needed() {
+    let ways = json!({"packages": [
+        {"registryType": "npm", "identifier": "b", "version": "1.0.0", "environmentVariables": [
+            {"name": "KEY", "description": "The key", "isSecret": true, "isRequired": true}]},
+        {"registryType": "pypi", "identifier": "b", "version": "1.0.0"}]});
+    let registry = RegistryFixture::start(&[listed("a.example/b", "deprecated", &ways)]);
+    let switchboard = home(&registry);
+    let mut running = switchboard.in_terminal(&["add", "a.example/b"]);
+    running.wait_for("Which one? [1-2] ");
+    running.say("1\n");
+    running.wait_for("KEY (needed, secret): The key");
+    running.wait_for("KEY: ");
+    running.say(&format!("{SECRET}\n"));
+    running.wait_for("`a.example/b` is deprecated: it is deprecated");
+    running.wait_for("`b` runs: npx -y b@1.0.0");
+    running.wait_for("Add `b`? [y/N] ");
+    assert_eq!(entry(&switchboard, "b"), Value::Null);
+    running.say("y\n");
+    let ran = running.finish_within(PATIENCE).expect(0);
+    assert!(!ran.stdout.contains(SECRET), "{ran:?}");
+    let expected =
+        json!({"command": "npx", "args": ["-y", "b@1.0.0"], "env": {"KEY": "${keyring:KEY}"}});
+    assert_eq!(entry(&switchboard, "b"), expected);
+    let mut no = switchboard.in_terminal(&["add", "a.example/b", "--package", "pypi", "--as", "c"]);
+    no.wait_for("Add `c`? [y/N] ");
+    no.say("\n");
+    no.finish_within(PATIENCE).expect(5);
+    assert_eq!(entry(&switchboard, "c"), Value::Null);
+}
+
+#[test]
+fn registry_entries_that_must_not_run_are_refused_and_nothing_is_written() {
+    let preload = json!({"environmentVariables": [{"name": "LD_PRELOAD", "value": "/x.so"}]});
+    let shell = json!({"runtimeHint": "bash",
+        "runtimeArguments": [{"type": "named", "name": "-c", "value": "touch /x"}]});
+    let codes = json!({"packageArguments": [{"type": "positional", "value": "a\u{1b}[2Jb"}]});
+    let metadata = json!({"remotes": [{"type": "sse", "url": "http://169.254.169.254/latest"}]});
+    let registry = RegistryFixture::start(&[
+        listed("a.example/gone", "deleted", &npm("1.0.0", &json!({}))),
+        listed("a.example/latest", "active", &npm("latest", &json!({}))),
+        listed("a.example/range", "active", &npm("^1.0.0", &json!({}))),
+        listed("a.example/preload", "active", &npm("1.0.0", &preload)),
+        listed("a.example/shell", "active", &npm("1.0.0", &shell)),
+        listed("a.example/codes", "active", &npm("1.0.0", &codes)),
+        listed("a.example/metadata", "active", &metadata),
+    ]);
+    let switchboard = home(&registry);
+    let before = switchboard.config_text();
+    for (name, why) in [
+        ("gone", "was deleted from the registry: it is deleted"),
+        ("latest", "has no exact version, but `latest`"),
+        ("range", "has no exact version, but `^1.0.0`"),
+        ("preload", "`preload` is dangerous"),
+        ("shell", "the argument `-c` for what runs the package is not taken from a registry"),
+        ("codes", "a character in it that nobody sees"),
+        ("metadata", "leads to the machine's own metadata"),
+    ] {
+        let refused = switchboard.run(&["add", &format!("a.example/{name}"), "--yes"]).expect(5);
+        assert!(refused.stderr.contains(why), "{name}: {refused:?}");
+        assert_eq!(switchboard.config_text(), before, "{name}");
+    }
+    let nothing = switchboard.run(&["add", "nonsense", "--yes"]).expect(2);
+    assert!(nothing.stderr.contains("`nonsense` is no name in a registry"), "{nothing:?}");
+}
+
+#[test]
+fn registry_of_the_organisation_is_not_passed_over_when_it_cannot_be_reached() {
+    let own = RegistryFixture::start(&[]);
+    let public =
+        RegistryFixture::start(&[listed("a.example/b", "active", &npm("1.0.0", &json!({})))]);
+    let switchboard = Switchboard::new();
+    let settings = json!({"settings": {"registries": [own.url, public.url]}});
+    switchboard.write_config(&settings.to_string());
+    switchboard.run(&["add", "a.example/b", "--dry-run"]).expect(0);
+    own.set_mood(RegistryMood::Status(500));
+    let asked = public.requests().len();
+    switchboard.run(&["add", "a.example/b", "--dry-run"]).expect(4);
+    assert_eq!(public.requests().len(), asked);
+}
+
+#[test]
+fn registry_served_by_us_lists_what_is_allowed_and_no_value() {
+    let mut ours = Switchboard::with(&json!({
+        "echo": fixture(&["echo"]),
+        "tool": {"command": "npx", "args": ["-y", "@a/b@1.2.3", "--key", SECRET], "env": {"TOKEN": SECRET}, "disabled": false},
+        "off": {"command": "uvx", "args": ["x@1.0.0"], "disabled": true},
+        "web": {"url": format!("http://127.0.0.1:9/mcp?key={SECRET}"), "headers": {"X-Key": SECRET}},
+    }));
+    ours.set("PATH", "/nonexistent");
+    let serving = Serving::start(&ours, &["--registry", "--no-console"]);
+    let base = format!("http://127.0.0.1:{}", serving.port);
+    let url = format!("{base}/v0.1/servers?limit=2");
+    let answer = send("GET", &url, &[], "");
+    assert_eq!(answer.status, 200);
+    let text = answer.text();
+    assert!(!text.contains(SECRET), "{text}");
+    let page: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(page["metadata"], json!({"count": 2, "nextCursor": "local.switchboard/tool"}));
+    for headers in [&[("Origin", "https://evil.example")][..], &[("Host", "evil.example")]] {
+        assert_eq!(send("GET", &url, headers, "").status, 403, "{headers:?}");
+    }
+    assert_eq!(send("GET", &format!("{base}/v0.1/none"), &[], "").status, 404);
+    // Another home finds the servers there and can add one.
+    let theirs = Switchboard::new();
+    let found = theirs.json(&["registry", "search", "local", "--registry", &base]);
+    let names: Vec<&str> =
+        found.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["local.switchboard/echo", "local.switchboard/tool", "local.switchboard/web"]
+    );
+    let add = [
+        "add",
+        "local.switchboard/tool",
+        "--registry",
+        &base,
+        "--yes",
+        "--set",
+        "TOKEN=t",
+        "--set",
+        "key=k",
+    ];
+    let mut theirs = theirs;
+    theirs.set("SWITCHBOARD_TOKEN_KEY", "a key of this test");
+    theirs.run(&add).expect(0);
+    assert_eq!(
+        entry(&theirs, "tool"),
+        json!({"command": "npx", "args": ["-y", "@a/b@1.2.3", "--key", "k"], "env": {"TOKEN": "${keyring:TOKEN}"}})
+    );
+}
+
+#[test]
+fn registry_served_by_us_asks_for_a_token_where_one_is_needed() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let token = switchboard.json(&["tokens", "add", "me"])["token"].as_str().unwrap().to_owned();
+    let serving = Serving::start(&switchboard, &["--registry", "--require-token", "--no-console"]);
+    let url = format!("http://127.0.0.1:{}/v0.1/servers", serving.port);
+    assert_eq!(send("GET", &url, &[], "").status, 401);
+    let bearer = format!("Bearer {token}");
+    assert_eq!(send("GET", &url, &[("Authorization", &bearer)], "").status, 200);
+    let without = Serving::start(&switchboard, &["--no-console"]);
+    let url = format!("http://127.0.0.1:{}/v0.1/servers", without.port);
+    assert_eq!(send("GET", &url, &[], "").status, 404);
+}
+
+#[test]
+fn registry_of_known_servers_gives_one_hint_for_an_address_that_nobody_serves() {
+    let turns = json!([{"text": "hello"}, {"text": "hello"}]);
+    let hint = "hint: GitHub has a server for github.com: `switchboard add github`";
+    let plain = scripted(&json!({}), &turns);
+    let said =
+        plain.run(&["run", "look at https://github.com/a/b and https://linear.app/c"]).expect(0);
+    assert_eq!(said.stderr.matches("hint: ").count(), 1, "{said:?}");
+    assert!(said.stderr.contains(hint), "{said:?}");
+    let lookalike = plain.run(&["run", "look at https://evil-github.com/a"]).expect(0);
+    assert!(!lookalike.stderr.contains("hint: "), "{lookalike:?}");
+    let entry = json!({"url": "https://api.githubcopilot.com/mcp/", "disabled": true});
+    let served = scripted(&json!({"mcpServers": {"code": entry}}), &turns);
+    let said = served.run(&["run", "look at https://github.com/a/b"]).expect(0);
+    assert!(!said.stderr.contains("hint: "), "{said:?}");
+    let known = plain.json(&["registry", "known", "https://gist.github.com/x"]);
+    assert_eq!(known[0]["endpoint"], "https://api.githubcopilot.com/mcp/");
+}
+
+#[test]
+fn registry_of_known_servers_can_be_replaced_by_a_file() {
+    let server = HttpFixture::start(&["echo", "--transport", "http"]);
+    let switchboard = Switchboard::new();
+    let list = json!({"servers": [{"domains": ["tools.example"], "info": {
+        "name": "Our Tools", "description": "ours", "endpoint": server.url, "is_featured": true}}]});
+    let file = switchboard.write("known.json", &list.to_string());
+    switchboard.write_config(&json!({"settings": {"knownServers": file}}).to_string());
+    let known = switchboard.json(&["registry", "known"]);
+    assert_eq!(known.as_array().unwrap().len(), 1);
+    switchboard.run(&["add", "our-tools", "--yes"]).expect(0);
+    let said = switchboard.run(&["call", "our-tools", "echo", "text=known"]).expect(0);
+    assert_eq!(said.stdout, "known\n");
+}

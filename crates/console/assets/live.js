@@ -1,0 +1,223 @@
+// What happens, as it happens: the stream of events, fragments put in place, notices, times.
+"use strict";
+
+// ---- Notifications -----------------------------------------------------------------------------
+
+const notifyButton = document.querySelector("[data-notify]");
+const canNotify = "Notification" in globalThis;
+const wantsNotices = () => canNotify && Notification.permission === "granted"
+  && localStorage.getItem("notices") === "on";
+
+function showNotices() {
+  if (!notifyButton || !canNotify || Notification.permission === "denied") return;
+  notifyButton.hidden = false;
+  notifyButton.setAttribute("aria-pressed", String(wantsNotices()));
+  notifyButton.textContent = wantsNotices()
+    ? "You are told while this page is hidden" : "Tell me while this page is hidden";
+}
+
+// Only a click asks the browser for leave.
+notifyButton?.addEventListener("click", async () => {
+  const on = wantsNotices();
+  if (!on) await Notification.requestPermission();
+  localStorage.setItem("notices", on ? "off" : "on");
+  showNotices();
+});
+showNotices();
+
+function notice(data) {
+  if (!document.hidden || !wantsNotices()) return;
+  try {
+    const { event, server, target, id } = JSON.parse(data);
+    if (event !== "waiting") return;
+    const shown = new Notification("Something waits for you", {
+      body: target ? `${server} / ${target}` : server, tag: `switchboard-${id}`,
+    });
+    shown.onclick = () => { focus(); location.assign("/reviews"); };
+  } catch { /* A notice less; the page has it. */ }
+}
+
+// ---- Live --------------------------------------------------------------------------------------
+
+const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
+
+// What each place was when it was fetched; what the page did to it since does not count.
+const fetched = new Map();
+
+for (const place of document.querySelectorAll("[data-live]")) {
+  fetched.set(place.dataset.live, essence(place));
+}
+
+// The times in it go on by themselves; they are no difference.
+function essence(place) {
+  return place.innerHTML.replace(/(<time [^>]*>)[^<]*/g, "$1");
+}
+
+// Puts in what is different, and leaves alone what somebody is working with.
+function replace(fresh) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const now = fresh.querySelector(`[data-live="${CSS.escape(old.dataset.live)}"]`);
+    if (!now) continue;
+    const next = essence(now);
+    if (fetched.get(old.dataset.live) === next) continue;
+    if ("keep" in old.dataset) keepReviews(old, now);
+    else if (isInUse(old)) continue;
+    else putIn(old, now);
+    fetched.set(old.dataset.live, next);
+  }
+}
+
+// Rows that are known stay what they are; new ones light up; whoever was at a link stays there.
+function putIn(old, now) {
+  const known = new Set([...old.querySelectorAll("[data-key]")].map((row) => row.dataset.key));
+  const active = old.contains(document.activeElement) ? document.activeElement : null;
+  const at = active?.getAttribute("href") ?? active?.dataset?.post;
+  old.replaceChildren(...now.childNodes);
+  if (known.size) {
+    for (const row of old.querySelectorAll("[data-key]")) {
+      if (!known.has(row.dataset.key)) row.classList.add("fresh");
+    }
+  }
+  if (at) {
+    const name = CSS.escape(at);
+    old.querySelector(`[href="${name}"], [data-post="${name}"]`)?.focus({ preventScroll: true });
+  }
+}
+
+function isInUse(place) {
+  const active = document.activeElement;
+  const selected = String(getSelection() ?? "");
+  return (active?.matches("input, textarea, select") && place.contains(active))
+    || (selected !== "" && place.contains(getSelection().anchorNode));
+}
+
+// Each review stays as it is, with what was typed into it, as long as it waits.
+function keepReviews(old, now) {
+  const known = new Map([...old.querySelectorAll("[data-review]")].map((one) => [one.dataset.review, one]));
+  const children = [...now.childNodes].map((node) => known.get(node.dataset?.review) ?? node);
+  const active = document.activeElement;
+  old.replaceChildren(...children);
+  if (active !== document.body && old.contains(active)) active.focus();
+}
+
+const pauseButton = () => document.querySelector("[data-pause]");
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-pause]");
+  if (!button) return;
+  const paused = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", String(paused));
+  button.textContent = paused ? "Go on" : "Pause";
+  if (!paused) refresh();
+});
+
+let refreshing = false;
+let again = false;
+
+async function refreshNow() {
+  try {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (answer.status === 401) { location.reload(); return; }
+    if (answer.ok) replace(parsed(await answer.text()));
+  } catch { /* The stream says when we are reached again. */ }
+}
+
+// At most once a second, however much happens.
+async function refresh() {
+  if (pauseButton()?.getAttribute("aria-pressed") === "true") return;
+  // Nobody sees a hidden page; it catches up when somebody does.
+  if (refreshing || document.hidden) { again = true; return; }
+  refreshing = true;
+  await refreshNow();
+  setTimeout(() => {
+    refreshing = false;
+    if (again) { again = false; refresh(); }
+  }, 1000);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && again && !refreshing) { again = false; refresh(); }
+});
+
+// What waits for this person while something of this page is under way, shown where they look.
+async function showReviewsInline() {
+  const place = document.querySelector("[data-inline-reviews]");
+  if (!place) return;
+  if (!underWay) { place.replaceChildren(); return; }
+  const answer = await fetch("/reviews", { headers: { accept: "text/html" } });
+  if (!answer.ok) return;
+  const waiting = parsed(await answer.text()).querySelectorAll("[data-review]");
+  const holder = document.createElement("div");
+  holder.append(...waiting);
+  keepReviews(place, holder);
+}
+
+function live(state, word) {
+  const sign = document.querySelector(".live");
+  if (!sign) return;
+  sign.dataset.liveState = state;
+  sign.querySelector(".live-word").textContent = word;
+}
+
+let lastId = null;
+
+function heard(block) {
+  if (block.startsWith(":")) return;
+  let kind = "message";
+  let data = "";
+  for (const line of block.split("\n")) {
+    if (line.startsWith("id:")) lastId = line.slice(3).trim();
+    else if (line.startsWith("event:")) kind = line.slice(6).trim();
+    else if (line.startsWith("data:")) data = line.slice(5).trim();
+  }
+  if (kind === "hello") return;
+  if (kind === "reviews") {
+    notice(data);
+    showReviewsInline();
+  }
+  refresh();
+}
+
+// Not an EventSource: that cannot carry the token, and a cookie alone opens no stream.
+async function listen() {
+  let pause = 1000;
+  for (;;) {
+    try {
+      const headers = { accept: "text/event-stream", "x-switchboard-token": token };
+      if (lastId) headers["last-event-id"] = lastId;
+      const answer = await fetch("/api/v1/events", { headers });
+      if (answer.status === 401) { location.reload(); return; }
+      if (!answer.ok) throw new Error(String(answer.status));
+      live("on", "live");
+      pause = 1000;
+      if (lastId) refresh();
+      let rest = "";
+      for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+        const blocks = (rest + piece).split("\n\n");
+        rest = blocks.pop();
+        blocks.forEach(heard);
+      }
+    } catch { /* Tried again below. */ }
+    live("off", "not connected");
+    await new Promise((done) => { setTimeout(done, pause); });
+    pause = Math.min(pause * 2, 15000);
+  }
+}
+
+function ago(time) {
+  const seconds = Math.floor((Date.now() - Date.parse(time)) / 1000);
+  if (seconds < 5) return "just now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86400)} d ago`;
+}
+
+setInterval(() => {
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const text = ago(time.dateTime);
+    if (time.textContent !== text) time.textContent = text;
+  }
+}, 5000);
+
+if (token) listen();

@@ -1,0 +1,147 @@
+// A conversation in the page: words go out, the answer comes in as it is written.
+"use strict";
+
+const talkPlace = document.querySelector("[data-talk]");
+const talkForm = document.querySelector("[data-say]");
+const stopButton = document.querySelector("[data-stop]");
+
+document.querySelector("[data-begin]")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  form.querySelector("button").disabled = true;
+  try {
+    const answer = await post(form.dataset.begin, membersOf(form));
+    const { session } = await answer.json();
+    location.assign(`/sessions/${encodeURIComponent(session)}`);
+  } catch (error) {
+    toast(error.message, "bad");
+    form.querySelector("button").disabled = false;
+  }
+});
+
+for (const words of document.querySelectorAll("[data-say] textarea, [data-begin] textarea")) {
+  words.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    words.form.requestSubmit();
+  });
+}
+
+talkForm?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const words = talkForm.querySelector("textarea");
+  try {
+    await post(talkForm.dataset.say, { text: words.value });
+    bubble("person").textContent = words.value;
+    words.value = "";
+    atWork(true);
+  } catch (error) {
+    toast(error.message, "bad");
+  }
+});
+
+stopButton?.addEventListener("click", () => {
+  post(`${talkPlace.dataset.talk}/direct`, { what: "cancel" }).catch((error) => toast(error.message, "bad"));
+});
+
+function bubble(who) {
+  const item = document.createElement("div");
+  item.className = `turn ${who}`;
+  const name = document.createElement("span");
+  name.className = "who";
+  name.textContent = who;
+  const said = document.createElement("div");
+  said.className = "said";
+  item.append(name, said);
+  talkPlace.append(item);
+  item.scrollIntoView({ block: "nearest" });
+  return said;
+}
+
+function atWork(is) {
+  if (is === (underWay > 0)) return;
+  underWay = is ? 1 : 0;
+  stopButton.hidden = !is;
+  document.getElementById("talk-state").textContent = is ? "working" : "";
+  showReviewsInline();
+}
+
+let answerNow = null;
+let unread = "";
+
+// Words come in many small pieces; the page is changed once for all that came meanwhile.
+function write(text) {
+  if (!unread) {
+    requestAnimationFrame(() => {
+      answerNow ??= bubble("model");
+      answerNow.append(unread);
+      unread = "";
+      answerNow.scrollIntoView({ block: "end" });
+    });
+  }
+  unread += text;
+}
+
+function note(text) {
+  answerNow = null;
+  bubble("note").textContent = text;
+}
+
+// The limit is asked about in words; the answer is a button.
+function askToGoOn() {
+  const place = bubble("note");
+  place.textContent = "A limit is reached. Shall it go on? ";
+  for (const [what, label] of [["go_on", "Go on"], ["stop", "Stop here"]]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button";
+    button.textContent = label;
+    button.addEventListener("click", () => {
+      place.remove();
+      post(`${talkPlace.dataset.talk}/direct`, { what }).catch((error) => toast(error.message, "bad"));
+    });
+    place.append(button, " ");
+  }
+}
+
+async function happened(event) {
+  switch (event.event) {
+    case "asking": atWork(true); answerNow = null; break;
+    case "text": write(event.text); break;
+    case "again": answerNow?.closest(".turn").remove(); answerNow = null; unread = ""; break;
+    case "waiting": note(`The model asks for patience: ${event.why}`); break;
+    case "call": note(`Calling ${event.server ? `${event.server} / ` : ""}${event.target} …`); break;
+    case "progress": if (event.message) document.getElementById("talk-state").textContent = event.message; break;
+    case "limit": askToGoOn(); break;
+    case "warning": note(event.text); break;
+    case "turn_ended":
+      atWork(false);
+      await refreshNow();
+      talkPlace.replaceChildren();
+      answerNow = null;
+      break;
+    case "missed": refresh(); break;
+    default: break;
+  }
+}
+
+async function hearTalk() {
+  for (;;) {
+    try {
+      const headers = { accept: "text/event-stream", "x-switchboard-token": token };
+      const answer = await fetch(`${talkPlace.dataset.talk}/events`, { headers });
+      if (!answer.ok) throw new Error(String(answer.status));
+      let rest = "";
+      for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+        const blocks = (rest + piece).split("\n\n");
+        rest = blocks.pop();
+        for (const block of blocks) {
+          if (block.startsWith("data:")) await happened(JSON.parse(block.slice(5)));
+        }
+      }
+    } catch { /* Tried again below. */ }
+    await new Promise((done) => { setTimeout(done, 2000); });
+  }
+}
+
+if (talkPlace && token) hearTalk();

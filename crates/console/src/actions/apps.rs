@@ -1,0 +1,133 @@
+//! Apps of tools: their page for a frame, and what they call and read through the same line.
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::header::HOST;
+use axum::http::{HeaderMap, StatusCode};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use switchboard_host::{Caller, Face, Origin, OutcomeKind, ProposedCall};
+
+use super::body::{Answer, read};
+use crate::apps::{app_of, is_for_apps};
+use crate::console::{Console, Shared};
+use crate::reply::{self, Problem};
+
+/// The longest page of an app.
+const LONGEST: usize = 8 << 20;
+
+/// Reads the page of a tool's app, and gives the address of a frame for it.
+pub(crate) async fn open_app(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Answer {
+    let definition = console.definition_of(&server, &tool)?;
+    let uri = app_of(&definition)
+        .ok_or_else(|| Problem::missing(format!("`{tool}` of `{server}` has no app")))?;
+    let person = Caller { face: Face::Console, ..Caller::person() };
+    let text = console.line(ProposedCall::resource(&server, &uri), &person).await?;
+    let (html, declared) = page_of(&text)?;
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let src = console.frames.keep(html, &declared, host).ok_or_else(|| {
+        Problem::unusable("an app is shown only on this machine, as 127.0.0.1 or localhost")
+    })?;
+    Ok(reply::json(&json!({ "src": src })))
+}
+
+/// The page in the answer to a reading, and what it declares that it needs.
+fn page_of(text: &str) -> Result<(String, Value), Problem> {
+    let read: Value = serde_json::from_str(text).unwrap_or_default();
+    let nothing = Value::Null;
+    let content = read.pointer("/contents/0").unwrap_or(&nothing);
+    let kind: String = content["mimeType"].as_str().unwrap_or_default().split(' ').collect();
+    if !kind.starts_with("text/html;profile=mcp-app") {
+        return Err(Problem::unusable("its resource is no page of an app"));
+    }
+    let whole = match (content["text"].as_str(), content["blob"].as_str()) {
+        (Some(text), _) => Some(text.to_owned()),
+        (None, Some(blob)) => {
+            let bytes = BASE64_STANDARD.decode(blob).ok();
+            bytes.and_then(|bytes| String::from_utf8(bytes).ok())
+        }
+        (None, None) => None,
+    };
+    let html = whole.filter(|html| html.len() <= LONGEST);
+    let html = html.ok_or_else(|| Problem::unusable("its page is empty, too long or no text"))?;
+    Ok((html, content.pointer("/_meta/ui/csp").cloned().unwrap_or_default()))
+}
+
+#[derive(Deserialize)]
+struct Called {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+/// Calls a tool for an app: of its own server only, and by the rules for clients.
+pub(crate) async fn call_for_app(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+    body: Bytes,
+) -> Answer {
+    let Called { name, arguments } = read(&body)?;
+    if !is_for_apps(&console.definition_of(&server, &name)?) {
+        let why = format!("`{name}` is not for apps");
+        return Err(Problem::new(StatusCode::FORBIDDEN, why));
+    }
+    let arguments = Value::Object(arguments);
+    let proposed = ProposedCall::tool(&server, &name, (&arguments).into());
+    let text = console.line(proposed, &app(&tool)).await?;
+    Ok(reply::json_text(text))
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    uri: String,
+}
+
+/// Reads a resource for an app.
+pub(crate) async fn read_for_app(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+    body: Bytes,
+) -> Answer {
+    let Wanted { uri } = read(&body)?;
+    let text = console.line(ProposedCall::resource(&server, &uri), &app(&tool)).await?;
+    Ok(reply::json_text(text))
+}
+
+/// An app is a client: what it wants is decided by the rules, and asked about where they say so.
+fn app(tool: &str) -> Caller {
+    let name = format!("app-{tool}");
+    Caller { face: Face::Console, origin: Origin::Client, name, reference: None }
+}
+
+impl Console {
+    /// The definition of a tool that may be used.
+    fn definition_of(&self, server: &str, tool: &str) -> Result<String, Problem> {
+        let lease = self.host.lease();
+        let mut tools = lease.catalog().tools();
+        let found =
+            tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == tool);
+        let found = found.map(|entry| entry.tool.item.raw.get().to_owned());
+        found.ok_or_else(|| Problem::missing(format!("there is no tool `{tool}` on `{server}`")))
+    }
+
+    /// Makes a call along the line; gives the result as the server sent it.
+    async fn line(&self, proposed: ProposedCall, caller: &Caller) -> Result<String, Problem> {
+        let record = self.host.call(&self.host.lease(), proposed, caller).await;
+        let outcome = record.outcome;
+        match (outcome.kind, outcome.result) {
+            (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
+                Ok(String::from_utf8_lossy(&result).into_owned())
+            }
+            (kind, _) => {
+                let why = outcome.message.unwrap_or_else(|| kind.as_str().to_owned());
+                Err(Problem::new(StatusCode::BAD_GATEWAY, why))
+            }
+        }
+    }
+}

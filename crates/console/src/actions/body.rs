@@ -1,0 +1,49 @@
+//! What actions have in common: how a body is read, how a file is changed, how an answer is given.
+
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT;
+use axum::response::Response;
+use serde::Deserialize;
+use switchboard_host::config::ConfigError;
+
+use crate::reply::Problem;
+
+pub(super) type Answer = Result<Response, Problem>;
+
+/// The body of a request.
+pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
+    let body = if body.is_empty() { b"{}" } else { body.trim_ascii_start() };
+    // A list would be taken for the members in their order.
+    if !body.starts_with(b"{") {
+        return Err(Problem::unusable("the body has to be a JSON object"));
+    }
+    serde_json::from_slice(body)
+        .map_err(|error| Problem::unusable(format!("the body cannot be read: {error}")))
+}
+
+/// Whether the page's script wants a piece of a page, to put it in place.
+pub(super) fn wants_piece(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.starts_with("text/html"))
+}
+
+/// Does what blocks, such as a change of a file, where that disturbs nobody.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ConfigError> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Problem::trouble(error.to_string()))?.map_err(|error| refused(&error))
+}
+
+/// What is wrong with a configuration, with the next step.
+pub(super) fn refused(error: &ConfigError) -> Problem {
+    let problem = Problem::unusable(error.to_string());
+    match &error.hint {
+        Some(hint) => problem.with_hint(&**hint),
+        None => problem,
+    }
+}
+
+pub(super) fn no_server(name: &str) -> Problem {
+    Problem::missing(format!("there is no server `{name}`"))
+}

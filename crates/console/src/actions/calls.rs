@@ -1,0 +1,117 @@
+//! Calls tools, fetches prompts and reads resources, as the person who is signed in.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use switchboard_host::record::CallId;
+use switchboard_host::redact::MARK;
+use switchboard_host::review::{Ask, Asker, Replying};
+use switchboard_host::{Caller, Face, Origin, ProposedCall, Target};
+
+use super::body::{Answer, read, wants_piece};
+use crate::console::{Console, Shared};
+use crate::reply::Problem;
+use crate::{pages, random, reply, shown};
+
+#[derive(Deserialize)]
+struct WithArguments {
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+/// Calls a tool.
+pub(crate) async fn call_tool(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let WithArguments { arguments } = read(&body)?;
+    let arguments = Value::Object(arguments);
+    let proposed = ProposedCall::tool(&server, &tool, (&arguments).into());
+    Ok(run(&console, proposed, &headers).await)
+}
+
+/// Fetches a prompt.
+pub(crate) async fn get_prompt(
+    State(console): State<Shared>,
+    Path((server, prompt)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let WithArguments { arguments } = read(&body)?;
+    let arguments = Value::Object(arguments);
+    let proposed = ProposedCall::prompt(&server, &prompt, (&arguments).into());
+    Ok(run(&console, proposed, &headers).await)
+}
+
+#[derive(Deserialize)]
+struct WhichResource {
+    server: String,
+    uri: String,
+}
+
+/// Reads a resource.
+pub(crate) async fn read_resource(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let WhichResource { server, uri } = read(&body)?;
+    Ok(run(&console, ProposedCall::resource(&server, &uri), &headers).await)
+}
+
+/// Calls once more what was called.
+pub(crate) async fn call_again(
+    State(console): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let missing = || Problem::missing(format!("no call `{id}` is recorded"));
+    let number: CallId = id.parse().map_err(|_| missing())?;
+    let found = console.host.ledger().show(number).await;
+    let call = found.map_err(|error| Problem::trouble(error.to_string()))?.ok_or_else(missing)?;
+    let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
+    // The record leaves secrets out; what it has in their place is not what was sent.
+    let arguments: Option<Value> = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains(MARK))
+        .and_then(|text| serde_json::from_str(text).ok());
+    let arguments = arguments.ok_or_else(|| {
+        Problem::unusable("the record does not have all of what was sent")
+            .with_hint("fill it in on the page of the tool")
+    })?;
+    let call = call.summary;
+    let target = Target::new(call.kind, &call.server, &call.target);
+    let proposed = ProposedCall { target, arguments: (&arguments).into() };
+    Ok(run(&console, proposed, &headers).await)
+}
+
+/// Runs a call as a person; the page's script gets the result as a piece of a page.
+async fn run(console: &Console, proposed: ProposedCall, headers: &HeaderMap) -> Response {
+    let reference = random::word().map(|word| format!("console-{word}"));
+    // What a server asks for the sake of this call waits on the pages, where this person is.
+    let _asked = reference
+        .as_deref()
+        .map(|reference| console.host.answer_for(reference, Arc::new(OnThePages)));
+    let caller =
+        Caller { face: Face::Console, origin: Origin::Person, reference, ..Caller::person() };
+    let target = proposed.target.clone();
+    let record = console.host.call(&console.host.lease(), proposed, &caller).await;
+    let ran = shown::ran(&target, record);
+    if wants_piece(headers) { reply::html(pages::ran(&ran)) } else { reply::json(&ran) }
+}
+
+/// Whoever looks at the pages: questions wait there, and an answer comes from there.
+pub(crate) struct OnThePages;
+
+impl Asker for OnThePages {
+    fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
+        Box::pin(std::future::pending())
+    }
+}

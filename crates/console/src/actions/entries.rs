@@ -1,0 +1,203 @@
+//! Adds, changes, removes and approves servers, in the file that has them.
+
+use std::collections::BTreeMap;
+use std::future::{Ready, ready};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use switchboard_host::ServerId;
+use switchboard_host::config::{self, Approvals, Finding, Layer, Replace};
+use switchboard_host::connect::Server;
+use tokio::time::{Instant, timeout_at};
+
+use super::body::{Answer, blocking, no_server, read, wants_piece};
+use crate::console::{Console, Shared};
+use crate::entry;
+use crate::pages;
+use crate::reply::{self, Problem};
+use crate::shown;
+
+/// As long a change of a file may take to be followed.
+const FOLLOWING: Duration = Duration::from_secs(5);
+
+/// What would be added by what somebody typed or pasted; nothing is changed.
+pub(crate) fn look(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Ready<Answer> {
+    ready(looked(&console, &headers, &body))
+}
+
+fn looked(console: &Console, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let typed: entry::Typed = read(body)?;
+    let proposed = shown::proposed(console, &typed)?;
+    Ok(if wants_piece(headers) {
+        reply::html(pages::proposed(&proposed))
+    } else {
+        reply::json(&json!({ "servers": proposed }))
+    })
+}
+
+#[derive(Deserialize)]
+struct NewEntry {
+    name: String,
+    entry: Value,
+    #[serde(default)]
+    replace: bool,
+    #[serde(default)]
+    agreed: Vec<String>,
+}
+
+/// Adds a server to the user's file.
+pub(crate) async fn add(State(console): State<Shared>, body: Bytes) -> Answer {
+    let NewEntry { name, entry, replace, agreed } = read(&body)?;
+    let (name, entry) = (name.trim().to_owned(), entry::object(entry)?);
+    let file = console.own_file()?;
+    let replace = if replace { Replace::Allow } else { Replace::Refuse };
+    let change = Change { file, name: name.clone(), entry, agreed, replace };
+    write(&console, change).await?;
+    console.settled(|servers| servers.contains_key(name.as_str())).await;
+    Ok(reply::json(&json!({"added": name})))
+}
+
+#[derive(Deserialize)]
+struct ChangedEntry {
+    entry: Value,
+    #[serde(default)]
+    agreed: Vec<String>,
+}
+
+/// Changes the entry of a server where it stands.
+pub(crate) async fn edit(
+    State(console): State<Shared>,
+    Path(name): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let ChangedEntry { entry, agreed } = read(&body)?;
+    let file = console.file_of(&name)?;
+    let (from, which) = (file.clone(), name.clone());
+    let before = blocking(move || config::entry_of(&from, &which)).await?;
+    let before = before.ok_or_else(|| no_server(&name))?;
+    let entry = entry::with_kept(entry::object(entry)?, &before)?;
+    let change = Change { file, name: name.clone(), entry, agreed, replace: Replace::Allow };
+    write(&console, change).await?;
+    Ok(reply::json(&json!({"changed": name})))
+}
+
+/// Removes a server from its file.
+pub(crate) async fn remove(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
+    let (file, which) = (console.file_of(&name)?, name.clone());
+    blocking(move || config::remove_server(&file, &which)).await?;
+    console.settled(|servers| !servers.contains_key(name.as_str())).await;
+    Ok(reply::json(&json!({"removed": name})))
+}
+
+#[derive(Deserialize)]
+struct Approved {
+    digest: String,
+}
+
+/// Agrees to an entry, exactly as it was shown.
+pub(crate) async fn approve(
+    State(console): State<Shared>,
+    Path(name): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let Approved { digest } = read(&body)?;
+    let config = console.host.config().load();
+    let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?.clone();
+    if server.approval_digest != digest {
+        let why = format!("the entry of `{name}` is not what was shown any more");
+        return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+    }
+    let state = console.places.state.clone();
+    blocking(move || {
+        let mut approvals = Approvals::load(&state);
+        approvals.approve_entry(&server)?;
+        approvals.save()
+    })
+    .await?;
+    Ok(reply::json(&json!({"approved": name})))
+}
+
+/// An entry that is to be written.
+struct Change {
+    file: PathBuf,
+    name: String,
+    entry: Map<String, Value>,
+    agreed: Vec<String>,
+    replace: Replace,
+}
+
+/// Writes an entry if nothing in it is dangerous, or a person agreed to what is.
+async fn write(console: &Console, change: Change) -> Result<(), Problem> {
+    let Change { file, name, mut entry, agreed, replace } = change;
+    let (at, which, value) = (file.clone(), name.clone(), Value::Object(entry.clone()));
+    let findings = blocking(move || config::findings_of(&at, &which, &value)).await?;
+    let dangers: Vec<Finding> = findings.into_iter().filter(Finding::is_danger).collect();
+    if let Some(danger) = dangers.iter().find(|danger| !agreed.contains(&danger.word)) {
+        let why = format!("`{name}` is dangerous: {} ({})", danger.message, danger.word);
+        return Err(Problem::new(StatusCode::CONFLICT, why)
+            .with_hint("look at what it runs, then agree to it"));
+    }
+    let is_own = console.places.user.as_ref() == Some(&file);
+    if !dangers.is_empty() && is_own {
+        let words: Vec<&str> = dangers.iter().map(|danger| danger.word.as_str()).collect();
+        entry.insert("dangerous".to_owned(), json!(words));
+    }
+    let (places, environment) = (console.places.clone(), console.environment.clone());
+    blocking(move || {
+        config::add_server(&file, &name, &Value::Object(entry), replace)?;
+        // Whoever writes it by hand has seen it.
+        let mut approvals = Approvals::load(&places.state);
+        let config = config::load(&places, &environment, &approvals);
+        if let Some(server) = config.servers.get(name.as_str())
+            && server.source.layer == Layer::Project
+        {
+            approvals.approve_entry(server)?;
+            approvals.save()?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+impl Console {
+    /// Waits until the host has followed a change of a file, for a while: whoever looks at the page
+    /// that comes next sees it there.
+    async fn settled(&self, is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool) {
+        let mut changes = self.host.fleet().changes();
+        let until = Instant::now() + FOLLOWING;
+        while !is_so(&changes.load().servers) {
+            if timeout_at(until, changes.changed()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The file that new servers are added to.
+    pub(crate) fn own_file(&self) -> Result<PathBuf, Problem> {
+        let named = self.places.explicit.last().or(self.places.user.as_ref());
+        named.cloned().ok_or_else(|| Problem::unusable("there is no file to add servers to"))
+    }
+
+    /// The file that has a server, also if its entry is wrong.
+    pub(crate) fn file_of(&self, name: &str) -> Result<PathBuf, Problem> {
+        let config = self.host.config().load();
+        let right = config.servers.get(name).map(|server| server.source.file.clone());
+        let wrong = || config.broken.get(name).map(|error| error.file.to_path_buf());
+        let file = right.or_else(wrong).ok_or_else(|| no_server(name))?;
+        if file.as_os_str().is_empty() {
+            let why = format!("server `{name}` is in no configuration file");
+            return Err(Problem::unusable(why).with_hint("it is part of Switchboard"));
+        }
+        Ok(file)
+    }
+}

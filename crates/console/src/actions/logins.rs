@@ -1,0 +1,103 @@
+//! Logs in to servers and out of them. The person is shown where to go; nothing opens by itself.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::Response;
+use serde_json::json;
+use switchboard_host::ServerId;
+use switchboard_host::login::{LoginError, Pending, Wish};
+
+use super::body::{Answer, no_server, wants_piece};
+use crate::console::Shared;
+use crate::pages::{self, sign_in};
+use crate::reply::{self, Problem};
+
+/// So many logins wait for their person at once.
+const MOST: usize = 16;
+
+/// Logins that wait for their person.
+#[derive(Default)]
+pub(crate) struct PendingLogins {
+    waiting: Mutex<Vec<(ServerId, Pending)>>,
+}
+
+impl PendingLogins {
+    /// Keeps a login until its answer comes; an earlier one of the same server is given up.
+    fn keep(&self, server: ServerId, pending: Pending) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|(other, old)| *other != server && old.until() > Instant::now());
+        if waiting.len() >= MOST {
+            waiting.remove(0);
+        }
+        waiting.push((server, pending));
+    }
+
+    /// The login that an answer belongs to; only we and who answers can know the word in it.
+    fn take(&self, answer: &str) -> Option<(ServerId, Pending)> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = waiting.iter().position(|(_, pending)| pending.accepts(answer))?;
+        Some(waiting.swap_remove(at))
+    }
+}
+
+/// Begins a login, and says where the person has to go for it.
+pub(crate) async fn log_in(
+    State(console): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let config = console.host.config().load();
+    let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
+    if server.oauth.callback_port.is_some_and(|port| port != console.names.port()) {
+        let why = format!("the answer to a login of `{name}` has to come to a port of its own");
+        return Err(Problem::unusable(why).with_hint(format!("run `switchboard login {name}`")));
+    }
+    let redirect_uri = format!("{}/callback", console.names.base());
+    let wish = Wish { redirect_uri, scopes: Vec::new(), told: &|_| {} };
+    let pending = console.host.logins().begin(server, wish).await.map_err(|e| refused(&e))?;
+    let url = pending.authorization_url().to_owned();
+    console.logins.keep(server.id.clone(), pending);
+    Ok(if wants_piece(&headers) {
+        reply::html(pages::login_address(&url))
+    } else {
+        reply::json(&json!({"server": name, "url": url}))
+    })
+}
+
+/// Takes the answer that a browser brings back.
+///
+/// It comes from another site, so without a cookie: what proves it is the word in it.
+pub(crate) async fn logged_in(State(console): State<Shared>, uri: Uri) -> Response {
+    let query = uri.query().unwrap_or_default();
+    let answer = format!("{}/callback?{query}", console.names.base());
+    let Some((server, pending)) = console.logins.take(&answer) else {
+        return reply::html_with(StatusCode::BAD_REQUEST, sign_in::answered(None));
+    };
+    match pending.finish(&answer).await {
+        Ok(_) => reply::html(sign_in::answered(Some(Ok(server.as_str())))),
+        Err(error) => {
+            let words = error.to_string();
+            reply::html_with(StatusCode::BAD_REQUEST, sign_in::answered(Some(Err(&words))))
+        }
+    }
+}
+
+/// Ends the login of a server.
+pub(crate) async fn log_out(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
+    let ended = console.host.logins().logout(&name).await.map_err(|error| refused(&error))?;
+    if ended.is_empty() {
+        return Err(Problem::unusable(format!("there is no login for `{name}`")));
+    }
+    Ok(reply::json(&json!({ "ended": ended })))
+}
+
+fn refused(error: &LoginError) -> Problem {
+    let problem = Problem::unusable(error.to_string());
+    match error.hint() {
+        Some(hint) => problem.with_hint(hint),
+        None => problem,
+    }
+}

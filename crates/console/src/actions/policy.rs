@@ -1,0 +1,168 @@
+//! Tries calls against the rules, and changed rules against calls of the past.
+
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde::Deserialize;
+use serde_json::Value;
+use switchboard_host::config::{Annotations, Level, Policies, policy_from_text};
+use switchboard_host::policy::{self, Explained, Past, SessionFacts, broken_example};
+use switchboard_host::record::{Filter, Full};
+use switchboard_host::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
+
+use super::body::{Answer, read, refused, wants_piece};
+use crate::console::{Console, Shared};
+use crate::entry::object;
+use crate::pages;
+use crate::reply::{self, Problem};
+use crate::shown::{self, DifferenceShown, WhatIfShown};
+
+/// At most so many calls are looked at.
+const CALLS: u32 = 1_000;
+const HOURS: u32 = 24;
+
+#[derive(Deserialize)]
+struct Tried {
+    server: String,
+    name: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    arguments: Value,
+    #[serde(default)]
+    caller: String,
+    #[serde(default)]
+    after: String,
+}
+
+/// Says what would be decided about a call.
+pub(crate) fn explain(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Ready<Answer> {
+    ready(tried(&console, &headers, &body))
+}
+
+fn tried(console: &Console, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let Tried { server, name, kind, arguments, caller, after } = read(body)?;
+    let arguments = match arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        Value::String(text) if text.trim().is_empty() => Value::Object(serde_json::Map::new()),
+        given => Value::Object(object(given)?),
+    };
+    let kind = match kind.as_str() {
+        "" | "tool" => TargetKind::Tool,
+        "resource" => TargetKind::Resource,
+        "prompt" => TargetKind::Prompt,
+        other => return Err(Problem::unusable(format!("`{other}` is no kind of target"))),
+    };
+    let target = Target::new(kind, server.trim(), name.trim());
+    let proposed = ProposedCall { target, arguments: (&arguments).into() };
+    let call = console.host.lease().resolve(proposed).map_err(|error| {
+        let problem = Problem::unusable(error.to_string());
+        match error.hint() {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
+        }
+    })?;
+    let mut session = SessionFacts::default();
+    for server in after.split(',').map(str::trim).filter(|server| !server.is_empty()) {
+        session.read_untrusted(server);
+    }
+    let config = console.host.config().load();
+    let explained = Explained::of(&config, &call, &caller_of(&caller)?, &session);
+    let shown = shown::explained(call.target(), &explained);
+    Ok(if wants_piece(headers) {
+        reply::html(pages::explained(&shown))
+    } else {
+        reply::json(&shown)
+    })
+}
+
+fn caller_of(word: &str) -> Result<Caller, Problem> {
+    let (face, origin) = match word {
+        "person" => return Ok(Caller::person()),
+        "" | "model" => (Face::Chat, Origin::Model),
+        "client" => (Face::Gateway, Origin::Client),
+        other => return Err(Problem::unusable(format!("`{other}` is no caller"))),
+    };
+    Ok(Caller { face, origin, name: origin.to_string(), reference: None })
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    text: String,
+    #[serde(default)]
+    level: String,
+    hours: Option<u32>,
+}
+
+/// Says what changed rules would have decided otherwise.
+pub(crate) async fn what_if(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let Changed { text, level, hours } = read(&body)?;
+    let wanted = if level.is_empty() { Level::User.as_str() } else { level.as_str() };
+    let level = Level::ALL.into_iter().find(|level| level.as_str() == wanted);
+    let level = level.ok_or_else(|| Problem::unusable(format!("there is no level `{wanted}`")))?;
+    let hours = hours.unwrap_or(HOURS).clamp(1, 24 * 31);
+    let file = Arc::from(std::path::Path::new("policy.json"));
+    let file = policy_from_text(level, &file, &text).map_err(|error| refused(&error))?;
+    let alone = Policies { files: vec![file.clone()], broken: None };
+    if let Some(problem) = broken_example(&alone) {
+        return Err(refused(&problem));
+    }
+    let calls = recorded(&console, hours).await?;
+    let config = console.host.config().load();
+    let changed = config.policies.with_file(file);
+    let annotations = console.host.annotations();
+    let past: Vec<Past> = calls.iter().map(|call| past(call, &annotations)).collect();
+    let compared = policy::what_if(&config, &changed, &past);
+    let differences: Vec<DifferenceShown> = calls
+        .iter()
+        .zip(compared)
+        .filter_map(|(call, compared)| Some(shown::difference(call, &compared?)))
+        .collect();
+    let shown = WhatIfShown { hours, calls: calls.len(), most: CALLS, differences };
+    Ok(if wants_piece(&headers) {
+        reply::html(pages::what_if(&shown))
+    } else {
+        reply::json(&shown)
+    })
+}
+
+/// The newest calls of so many hours, the oldest first.
+async fn recorded(console: &Console, hours: u32) -> Result<Vec<Full>, Problem> {
+    let ledger = console.host.ledger();
+    let trouble =
+        |error: switchboard_host::record::LedgerError| Problem::trouble(error.to_string());
+    let age = Duration::from_secs(u64::from(hours) * 3_600);
+    let filter = Filter { limit: CALLS, ..Filter::default() }.within(age);
+    let listed = ledger.list(filter).await.map_err(trouble)?;
+    let mut calls = Vec::new();
+    for summary in listed.into_iter().rev() {
+        calls.extend(ledger.show(summary.id).await.map_err(trouble)?);
+    }
+    Ok(calls)
+}
+
+/// A call as rules see it.
+fn past(call: &Full, annotations: &Annotations) -> Past {
+    let summary = &call.summary;
+    let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
+    let target = Target::new(summary.kind, &summary.server, &summary.target);
+    Past {
+        annotations: annotations.of(&target).map(str::to_owned),
+        target,
+        arguments: String::from_utf8_lossy(bytes).into_owned(),
+        caller: Caller::recorded(&summary.face, &summary.caller, call.reference.clone()),
+        was_sent: call.intent_at.is_some(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Conversations: begins them, says something in them, and tells what they say.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{StreamExt as _, stream};
+use serde::Deserialize;
+use serde_json::json;
+use switchboard_agent::turn::Decision;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::body::{Answer, read};
+use crate::console::Shared;
+use crate::reply::{self, Problem};
+use crate::talks::Order;
+
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+#[derive(Deserialize)]
+struct Begun {
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// Begins a conversation, with first words if there are any.
+pub(crate) async fn begin_session(State(console): State<Shared>, body: Bytes) -> Answer {
+    let Begun { model, text } = read(&body)?;
+    let model = Some(model.trim()).filter(|model| !model.is_empty());
+    let session = console.begin_talk(model).await?;
+    if !text.trim().is_empty() {
+        console.order(&session, Order::Say(text)).await?;
+    }
+    Ok(reply::json(&json!({ "session": session })))
+}
+
+#[derive(Deserialize)]
+struct Said {
+    text: String,
+}
+
+/// Says something.
+pub(crate) async fn say(
+    State(console): State<Shared>,
+    Path(session): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let Said { text } = read(&body)?;
+    if text.trim().is_empty() {
+        return Err(Problem::unusable("there are no words"));
+    }
+    console.order(&session, Order::Say(text)).await?;
+    Ok(reply::json(&json!({ "session": session })))
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    what: String,
+}
+
+/// Gives up what runs, asks the model again, or answers whether to go on.
+pub(crate) async fn direct(
+    State(console): State<Shared>,
+    Path(session): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let Wanted { what } = read(&body)?;
+    let order = match what.as_str() {
+        "cancel" => Order::Cancel,
+        "retry" => Order::Retry,
+        "go_on" => Order::Decide(Decision::GoOn),
+        "stop" => Order::Decide(Decision::Stop),
+        other => return Err(Problem::unusable(format!("`{other}` is nothing that can be done"))),
+    };
+    console.order(&session, order).await?;
+    Ok(reply::json(&json!({ "session": session })))
+}
+
+/// Tells what happens in a conversation, as it happens.
+pub(crate) fn hear(State(console): State<Shared>, Path(session): Path<String>) -> Ready<Answer> {
+    let Some(told) = console.talks.hear(&session) else {
+        let why = "too many conversations are heard";
+        return ready(Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, why)));
+    };
+    let coming = stream::unfold(told, |mut told| async move {
+        match told.recv().await {
+            Ok(text) => Some((Event::default().data(&*text), told)),
+            Err(RecvError::Lagged(_)) => {
+                Some((Event::default().data("{\"event\":\"missed\"}"), told))
+            }
+            Err(RecvError::Closed) => None,
+        }
+    });
+    let stop = console.stop.clone();
+    let first = stream::iter([Event::default().data("{\"event\":\"hello\"}")]);
+    let all = first.chain(coming).take_until(async move { stop.cancelled().await });
+    let all = all.map(Ok::<Event, Infallible>);
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    ready(Ok(Sse::new(all).keep_alive(keep_alive).into_response()))
+}

@@ -1,0 +1,241 @@
+//! Entries of servers as people type and paste them, and how secret values in them are kept back.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use switchboard_host::config::{PastedEntry, pasted_entries};
+
+use crate::reply::Problem;
+
+/// What stands in place of a value that stays in the file.
+pub(crate) const KEPT: &str = "[kept]";
+
+/// Members of an entry whose values may be secret.
+const SECRET: [&str; 2] = ["env", "headers"];
+
+/// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Typed {
+    pub(crate) text: String,
+    pub(crate) name: String,
+    /// A command with its arguments, or an address.
+    pub(crate) target: String,
+    /// A line `NAME=value` for each variable.
+    pub(crate) environment: String,
+    /// A line `Name: value` for each header.
+    pub(crate) headers: String,
+}
+
+impl Typed {
+    /// The entries that it means. How other programs write theirs is a matter of this place alone.
+    pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, Problem> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        if let Some(text) = given(&self.text) {
+            let mut entries = pasted_entries(&text).map_err(|error| {
+                let place = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+                let problem = Problem::unusable(format!("{}{place}", error.message));
+                match &error.hint {
+                    Some(hint) => problem.with_hint(&**hint),
+                    None => problem,
+                }
+            })?;
+            if let [alone] = entries.as_mut_slice()
+                && alone.name.is_none()
+            {
+                alone.name = given(&self.name);
+            }
+            return Ok(entries);
+        }
+        let entry = Value::Object(self.typed()?);
+        Ok(vec![PastedEntry { name: given(&self.name), entry }])
+    }
+
+    fn typed(&self) -> Result<Map<String, Value>, Problem> {
+        let target = self.target.trim();
+        let mut entry = Map::new();
+        if target.starts_with("http://") || target.starts_with("https://") {
+            entry.insert("url".to_owned(), json!(target));
+            add_pairs(&mut entry, "headers", &self.headers, ':')?;
+            return Ok(entry);
+        }
+        let mut words = words(target)?.into_iter();
+        let command = words.next().ok_or_else(|| {
+            Problem::unusable("there is neither a command nor an address")
+                .with_hint("such as `npx -y some-server`, or `https://mcp.example`")
+        })?;
+        entry.insert("command".to_owned(), json!(command));
+        let arguments: Vec<String> = words.collect();
+        if !arguments.is_empty() {
+            entry.insert("args".to_owned(), json!(arguments));
+        }
+        add_pairs(&mut entry, "env", &self.environment, '=')?;
+        Ok(entry)
+    }
+}
+
+fn add_pairs(
+    entry: &mut Map<String, Value>,
+    member: &str,
+    lines: &str,
+    between: char,
+) -> Result<(), Problem> {
+    let mut pairs = Map::new();
+    for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some((name, value)) = line.split_once(between) else {
+            // Not the line itself: it may be a secret.
+            let why = format!("a line of `{member}` has no `{between}` in it");
+            return Err(Problem::unusable(why));
+        };
+        pairs.insert(name.trim().to_owned(), json!(value.trim()));
+    }
+    if !pairs.is_empty() {
+        entry.insert(member.to_owned(), Value::Object(pairs));
+    }
+    Ok(())
+}
+
+/// The words of a line; quotes hold together what has spaces in it. Nothing else means anything:
+/// no shell reads it.
+fn words(line: &str) -> Result<Vec<String>, Problem> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for sign in line.chars() {
+        match quote {
+            Some(open) if sign == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(sign),
+            None if sign == '"' || sign == '\'' => {
+                quote = Some(sign);
+                word.get_or_insert_default();
+            }
+            None if sign.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(sign),
+        }
+    }
+    if quote.is_some() {
+        return Err(Problem::unusable("a quote is not closed"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// An object, or the text of one.
+pub(crate) fn object(value: Value) -> Result<Map<String, Value>, Problem> {
+    let value = match value {
+        Value::String(text) => serde_json::from_str(&text)
+            .map_err(|error| Problem::unusable(format!("the entry is not JSON: {error}")))?,
+        value => value,
+    };
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(Problem::unusable("the entry has to be an object")),
+    }
+}
+
+/// The entry without values that may be secret. What refers to a variable or to a kept secret says
+/// only where the secret is.
+pub(crate) fn without_secrets(mut entry: Value) -> Value {
+    for member in SECRET {
+        let values = entry.get_mut(member).and_then(Value::as_object_mut);
+        for value in values.into_iter().flat_map(Map::values_mut) {
+            if !value.as_str().is_some_and(is_reference) {
+                *value = json!(KEPT);
+            }
+        }
+    }
+    if let Some(secret) = entry.pointer_mut("/oauth/clientSecret")
+        && !secret.as_str().is_some_and(is_reference)
+    {
+        *secret = json!(KEPT);
+    }
+    entry
+}
+
+fn is_reference(text: &str) -> bool {
+    text.starts_with("${") && text.ends_with('}') && text.matches("${").count() == 1
+}
+
+/// The entry with what was kept back of the one before put in again.
+pub(crate) fn with_kept(
+    mut entry: Map<String, Value>,
+    before: &Value,
+) -> Result<Map<String, Value>, Problem> {
+    for (name, value) in &mut entry {
+        put_back(name, value, before.get(name))?;
+    }
+    Ok(entry)
+}
+
+fn put_back(name: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Problem> {
+    match value {
+        Value::String(text) if text == KEPT => {
+            let old = before.ok_or_else(|| {
+                Problem::unusable(format!("there is no value of `{name}` to keep"))
+            })?;
+            *value = old.clone();
+        }
+        Value::Object(members) => {
+            for (name, value) in members {
+                put_back(name, value, before.and_then(|before| before.get(name)))?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_command_or_an_address() {
+        let typed = |target: &str, environment: &str, headers: &str| {
+            let typed = Typed {
+                name: "x".to_owned(),
+                target: target.to_owned(),
+                environment: environment.to_owned(),
+                headers: headers.to_owned(),
+                ..Typed::default()
+            };
+            let entries = typed.entries();
+            entries.map(|all| all[0].entry.clone()).map_err(|problem| problem.to_string())
+        };
+        for (given, expected) in [
+            (
+                ("npx -y 'a b' \"\" $HOME", "A=1=2\n\n B = x ", "ignored"),
+                Ok(json!({"command": "npx", "args": ["-y", "a b", "", "$HOME"],
+                    "env": {"A": "1=2", "B": "x"}})),
+            ),
+            (
+                ("https://a.example/mcp", "", "X-Key: v:w"),
+                Ok(json!({"url": "https://a.example/mcp", "headers": {"X-Key": "v:w"}})),
+            ),
+            (("a 'b", "", ""), Err("a quote is not closed".to_owned())),
+            (("a", "SECRET", ""), Err("a line of `env` has no `=` in it".to_owned())),
+            ((" ", "", ""), Err("there is neither a command nor an address".to_owned())),
+        ] {
+            assert_eq!(typed(given.0, given.1, given.2), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn secret_values_stay_in_the_file_and_come_back_unchanged() {
+        let entry = json!({
+            "command": "a", "env": {"KEY": "s3cret", "REF": "${KEY}", "N": 1},
+            "oauth": {"clientId": "me", "clientSecret": "s3cret"},
+        });
+        let shown = without_secrets(entry.clone());
+        assert_eq!(
+            shown,
+            json!({
+                "command": "a", "env": {"KEY": KEPT, "REF": "${KEY}", "N": KEPT},
+                "oauth": {"clientId": "me", "clientSecret": KEPT},
+            })
+        );
+        let back = with_kept(shown.as_object().unwrap().clone(), &entry).unwrap();
+        assert_eq!(Value::Object(back), entry);
+        let new = json!({"env": {"OTHER": KEPT}}).as_object().unwrap().clone();
+        assert!(with_kept(new, &entry).is_err());
+    }
+}

@@ -1,0 +1,198 @@
+//! The rules in effect by level, a call to try against them, and changed rules against yesterday.
+
+use axum::Extension;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::layout::{Page, Section, respond};
+use super::parts::{empty, heading, prose};
+use crate::console::Shared;
+use crate::door::Signed;
+use crate::shown::{self, LevelShown, PolicyShown};
+
+/// What is to be tried, when somebody comes from a tool.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ToTry {
+    server: Option<String>,
+    name: Option<String>,
+}
+
+/// The rules.
+pub(crate) async fn policy(
+    State(console): State<Shared>,
+    Extension(signed): Extension<Signed>,
+    Query(to_try): Query<ToTry>,
+) -> Response {
+    let servers: Vec<String> =
+        shown::servers(&console).into_iter().map(|server| server.name).collect();
+    let rules = shown::own_rules(&console);
+    let page = Page {
+        title: "Policy".to_owned(),
+        section: Section::Policy,
+        body: body(&shown::policy(&console), &servers, &to_try, &rules),
+    };
+    respond(&console, &signed, Ok(page)).await
+}
+
+fn body(shown: &PolicyShown, servers: &[String], to_try: &ToTry, rules: &str) -> Markup {
+    html! {
+        (heading("Policy", &html! {
+            "What may run, what is asked and what is refused. The strictest level counts."
+        }))
+        div data-live="policy" {
+            (switches(shown))
+            @if shown.levels.iter().all(|level| level.rules.is_empty()) {
+                (empty("No rules", &html! {
+                    "What nobody allowed is asked. Write some into " code { "policy.json" }
+                    "; " code { "switchboard policy --help" } " tells more."
+                }))
+            }
+            @for level in shown.levels.iter().filter(|level| level.file.is_some()) { (of_level(level)) }
+        }
+        div class="columns" {
+            section class="card" aria-labelledby="try" {
+                h2 id="try" { "Try a call" }
+                (try_form(servers, to_try))
+                div id="explained" aria-live="polite" {}
+            }
+            section class="card" aria-labelledby="what-if" {
+                h2 id="what-if" { "What if the rules were others" }
+                (what_if_form(rules))
+                div id="compared" aria-live="polite" {}
+            }
+        }
+    }
+}
+
+fn switches(shown: &PolicyShown) -> Markup {
+    let switch = |label: &str, is_on: bool, about: &str| {
+        html! {
+            div {
+                dt { (label) }
+                dd { strong { @if is_on { "on" } @else { "off" } } span class="muted small" { " " (prose(about)) } }
+            }
+        }
+    };
+    html! {
+        dl class="facts card" {
+            (switch("Always allowed", shown.auto_approve, "tools of `autoApprove` run unasked"))
+            (switch("Taint", shown.taint, "after foreign text, what changes something is asked"))
+            (switch("Pins", shown.pins, "changed definitions are held"))
+            (switch("Scanner", shown.scan, "attacks in definitions are held"))
+        }
+    }
+}
+
+fn of_level(level: &LevelShown) -> Markup {
+    let file = level.file.as_deref().unwrap_or_default();
+    html! {
+        section aria-label={ "Rules of the " (level.level) " level" } {
+            div class="row-heading" {
+                h2 class="cap" { (level.level) }
+                span class="mono small muted" { (file) }
+            }
+            div class="scroll" {
+                table {
+                    thead { tr { th { "Effect" } th { "Of" } th { "When" } th { "Name" } th { "Line" } } }
+                    tbody {
+                        @for rule in &level.rules {
+                            tr {
+                                td { (effect(rule.effect)) }
+                                td class="mono" { (rule.target) }
+                                td class="mono" { (rule.when.as_deref().unwrap_or("always")) }
+                                td { (rule.name.as_deref().unwrap_or("")) }
+                                td class="mono small nowrap" title={ (file) ":" (rule.line) } {
+                                    (short(file)) ":" (rule.line)
+                                }
+                            }
+                        }
+                        @if level.rules.is_empty() {
+                            tr { td colspan="5" class="muted" { "This file says nothing about calls." } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The name of a file without its folders.
+fn short(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
+}
+
+/// An effect with its colour.
+pub(super) fn effect(word: &str) -> Markup {
+    let tone = match word {
+        "allow" => "good",
+        "ask" => "warn",
+        _ => "bad",
+    };
+    super::parts::badge(tone, word)
+}
+
+fn try_form(servers: &[String], to_try: &ToTry) -> Markup {
+    let chosen = to_try.server.as_deref();
+    html! {
+        form data-call="/api/v1/policy/explain" data-into="explained" autocomplete="off" {
+            div class="pair" {
+                div class="field" {
+                    label for="try-server" { "Server" }
+                    select id="try-server" data-member="server" {
+                        @for server in servers {
+                            option value=(server) selected[chosen == Some(server.as_str())] { (server) }
+                        }
+                    }
+                }
+                div class="field" {
+                    label for="try-name" { "Tool" }
+                    input id="try-name" class="mono" type="text" data-member="name"
+                        value=[to_try.name.as_deref()] spellcheck="false";
+                }
+            }
+            div class="field" {
+                label for="try-arguments" { "Arguments" }
+                textarea id="try-arguments" class="mono" rows="3" data-member="arguments"
+                    placeholder="{}" spellcheck="false" {}
+            }
+            div class="pair" {
+                div class="field" {
+                    label for="try-caller" { "Who calls" }
+                    select id="try-caller" data-member="caller" {
+                        option value="model" { "a model" } option value="client" { "a client" }
+                        option value="person" { "a person" }
+                    }
+                }
+                div class="field" {
+                    label for="try-after" { "After reading from" }
+                    select id="try-after" data-member="after" {
+                        option value="" { "nothing" }
+                        @for server in servers { option value=(server) { (server) } }
+                    }
+                }
+            }
+            div class="actions" {
+                button type="submit" class="button primary" { "Try" }
+                span class="muted small" { "Nothing is called." }
+            }
+        }
+    }
+}
+
+fn what_if_form(rules: &str) -> Markup {
+    html! {
+        form data-call="/api/v1/policy/what-if" data-into="compared" autocomplete="off" {
+            div class="field" {
+                label for="what-if-text" { "Rules of the user" }
+                textarea id="what-if-text" class="mono" rows="8" data-member="text"
+                    spellcheck="false" placeholder="{ \"rules\": [ … ] }" { (rules) }
+            }
+            div class="actions" {
+                button type="submit" class="button primary" { "Compare with the last day" }
+                span class="muted small" { "Nothing is saved." }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! JSON that is a list of alike objects, as a table.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// A wider or longer one is easier to read as it is.
+const COLUMNS: usize = 12;
+const ROWS: usize = 200;
+
+/// The table, if the text is one.
+pub(super) fn table_of(text: &str) -> Option<Markup> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let rows = match &value {
+        Value::Array(rows) => rows,
+        // Structured results have to be objects: the list is often their only member.
+        Value::Object(members) if members.len() == 1 => members.values().next()?.as_array()?,
+        _ => return None,
+    };
+    if rows.len() < 2 || rows.len() > ROWS {
+        return None;
+    }
+    let mut columns: Vec<&str> = Vec::new();
+    for row in rows {
+        for (name, cell) in row.as_object()? {
+            if cell.is_object() || cell.is_array() {
+                return None;
+            }
+            if !columns.contains(&name.as_str()) {
+                columns.push(name);
+            }
+        }
+    }
+    if columns.is_empty() || columns.len() > COLUMNS {
+        return None;
+    }
+    Some(html! {
+        div class="scroll" tabindex="0" {
+            table {
+                thead { tr { @for name in &columns { th { (name) } } } }
+                tbody {
+                    @for row in rows {
+                        tr { @for name in &columns { (cell(&row[*name])) } }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn cell(value: &Value) -> Markup {
+    match value {
+        Value::Null => html! { td class="muted" { "–" } },
+        Value::String(text) => html! { td { (text) } },
+        Value::Number(number) => html! { td class="number" { (number) } },
+        other => html! { td { (other) } },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table_of;
+
+    #[test]
+    fn alike_objects_are_a_table_and_nothing_else_is() {
+        let shown = table_of(r#"{"rows":[{"a":1,"b":"<i>"},{"b":null}]}"#).unwrap().into_string();
+        assert!(shown.contains("<th>a</th><th>b</th>"), "{shown}");
+        assert!(shown.contains("<td class=\"number\">1</td><td>&lt;i&gt;</td>"), "{shown}");
+        for other in ["[]", "[{\"a\":1}]", "[1,2]", "[{\"a\":{}},{\"a\":1}]", "{\"a\":1}", "x"] {
+            assert!(table_of(other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Everything that can be asked for: pages, the API, and what each asks of a caller.
+
+mod deciding;
+mod happening;
+mod offers;
+mod pages;
+mod route;
+mod servers;
+mod talking;
+
+pub(crate) use route::{Proof, Route, all};

@@ -1,0 +1,54 @@
+//! Recorded calls in lines of JSON, a few of them at a time.
+
+use futures_util::{Stream, stream};
+use switchboard_host::record::{CallId, Filter};
+
+use super::call::{CallShown, call_of};
+use super::calls::{CallQuery, filter};
+use crate::console::{Console, Shared};
+use crate::reply::Problem;
+
+/// So many calls are read at once.
+const AT_ONCE: u32 = 100;
+
+/// Every call that matches, the newest first, a JSON text in each line.
+pub(crate) fn export(
+    console: Shared,
+    query: &CallQuery,
+) -> Result<impl Stream<Item = String> + Send + use<>, Problem> {
+    let filter = filter(query, AT_ONCE)?;
+    Ok(stream::unfold(Some((console, filter)), |state| async move {
+        let (console, filter) = state?;
+        let (text, last) = page(&console, filter.clone()).await;
+        let next = last.map(|last| (console, Filter { before_id: Some(last), ..filter }));
+        Some((text, next))
+    }))
+}
+
+/// The lines of a page, and its last call if there may be another page.
+async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
+    let listed = match console.host.ledger().list(filter).await {
+        Ok(listed) => listed,
+        Err(error) => return (line(&serde_json::json!({"error": error.to_string()})), None),
+    };
+    let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == AT_ONCE);
+    let last = listed.last().filter(|_| is_full).map(|last| last.id);
+    let mut text = String::new();
+    for summary in listed {
+        let shown: Result<Option<CallShown>, Problem> = call_of(console, summary.id).await;
+        match shown {
+            Ok(Some(shown)) => text.push_str(&line(&shown)),
+            Ok(None) => {}
+            Err(problem) => {
+                text.push_str(&line(&serde_json::json!({"error": problem.to_string()})));
+            }
+        }
+    }
+    (text, last)
+}
+
+fn line(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+    // What a server sent is passed on as it is; a line feed there stands between two parts of it.
+    text.replace(['\n', '\r'], " ") + "\n"
+}

@@ -1,0 +1,128 @@
+//! Definitions that are held until a person approves them, and what the scanner found.
+
+use serde::Serialize;
+use switchboard_host::catalog::scan::Severity;
+use switchboard_host::catalog::{Flagged, Held, Why};
+use switchboard_host::config::{PinKind, Pins, Transport};
+
+use crate::actions::can_be_approved;
+use crate::console::Console;
+
+/// What is held of one server.
+#[derive(Debug, Serialize)]
+pub(crate) struct HeldServerShown {
+    pub(crate) server: String,
+    /// Why all of the server is held, if it is.
+    pub(crate) whole: Option<String>,
+    pub(crate) definitions: Vec<HeldShown>,
+}
+
+/// A definition that is held.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct HeldShown {
+    pub(crate) server: String,
+    pub(crate) kind: PinKind,
+    /// Its name; empty for instructions.
+    pub(crate) name: String,
+    pub(crate) why: String,
+    pub(crate) digest: String,
+    /// What is different: lines that begin with `-` or `+`.
+    pub(crate) diff: Vec<String>,
+    /// Whether a person's approval is what it waits for.
+    pub(crate) can_be_approved: bool,
+}
+
+/// Something that the scanner found.
+#[derive(Debug, Serialize)]
+pub(crate) struct FoundShown {
+    pub(crate) server: String,
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    /// `held` or `asked about`.
+    pub(crate) state: &'static str,
+    pub(crate) findings: Vec<String>,
+}
+
+/// How a definition stands to what was approved.
+#[derive(Debug, Serialize)]
+pub(crate) struct PinShown {
+    /// `approved`, `not seen before` or `not pinned`.
+    pub(crate) state: &'static str,
+    /// The fingerprint that was approved.
+    pub(crate) digest: Option<String>,
+}
+
+/// Everything that is held, by server.
+pub(crate) fn held(console: &Console) -> Vec<HeldServerShown> {
+    let quarantine = console.host.held().load();
+    let servers = quarantine.servers.iter().filter(|(_, held)| !held.definitions.is_empty());
+    servers
+        .map(|(id, held)| HeldServerShown {
+            server: id.to_string(),
+            whole: held.whole.as_ref().map(Why::to_string),
+            definitions: held.definitions.iter().map(|one| shown(id.as_str(), one)).collect(),
+        })
+        .collect()
+}
+
+/// How many definitions wait for an approval.
+pub(crate) fn held_count(console: &Console) -> usize {
+    let quarantine = console.host.held().load();
+    quarantine.servers.values().map(|held| held.definitions.len()).sum()
+}
+
+/// The held definition of a tool, if it is held.
+pub(crate) fn held_tool(console: &Console, server: &str, name: &str) -> Option<HeldShown> {
+    let quarantine = console.host.held().load();
+    let held = quarantine.servers.get(server)?.definitions.iter();
+    let own = held.clone().find(|held| held.kind == PinKind::Tool && held.name == name);
+    own.map(|held| shown(server, held))
+}
+
+fn shown(server: &str, held: &Held) -> HeldShown {
+    HeldShown {
+        server: server.to_owned(),
+        kind: held.kind,
+        name: held.name.clone(),
+        why: held.why.to_string(),
+        digest: held.digest.clone(),
+        diff: held.diff().lines().map(str::to_owned).collect(),
+        can_be_approved: can_be_approved(&held.why),
+    }
+}
+
+/// What the scanner found that a person should look at.
+pub(crate) fn found(console: &Console) -> Vec<FoundShown> {
+    let flagged = console.host.flagged();
+    flagged.iter().filter(|one| one.severity >= Severity::Ask).map(found_one).collect()
+}
+
+fn found_one(flagged: &Flagged) -> FoundShown {
+    let findings = flagged.findings.iter().map(|finding| {
+        let place = if finding.place.is_empty() { "the text" } else { &finding.place };
+        format!("{} at {place}: {}", finding.rule.replace('_', " "), finding.excerpt)
+    });
+    FoundShown {
+        server: flagged.server.to_string(),
+        kind: flagged.kind.as_str(),
+        name: flagged.name.clone(),
+        state: if flagged.is_held() { "held" } else { "asked about" },
+        findings: findings.collect(),
+    }
+}
+
+/// How a tool that may be used stands to what was approved.
+pub(crate) async fn pin_of(console: &Console, server: &str, tool: &str) -> PinShown {
+    let none = PinShown { state: "not pinned", digest: None };
+    let config = console.host.config().load();
+    let found = config.servers.get(server).filter(|it| it.transport != Transport::Builtin);
+    let Some(config) = found.filter(|_| config.settings.pins) else { return none };
+    let (state, identity) = (console.places.state.clone(), config.identity());
+    let reading = tokio::task::spawn_blocking(move || Pins::load(&state, &identity));
+    let Ok(Ok(pins)) = reading.await else { return none };
+    let approved = pins.approved.get(&PinKind::Tool).and_then(|tools| tools.get(tool));
+    match approved {
+        Some(pinned) => PinShown { state: "approved", digest: Some(pinned.digest.clone()) },
+        None => PinShown { state: "not seen before", digest: None },
+    }
+}

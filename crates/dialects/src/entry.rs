@@ -1,0 +1,262 @@
+//! `Entry`: one server as no product in particular describes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::text::{Piece, Text};
+
+/// One server as no product in particular describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// How it is reached.
+    pub reach: Reach,
+    /// How long a call may take.
+    pub timeout_ms: Option<u64>,
+    /// How long it may take to start.
+    pub startup_timeout_ms: Option<u64>,
+    /// It is kept, but not used.
+    pub disabled: bool,
+    /// Which tools there are, and which need no question.
+    pub tools: Tools,
+    /// As whom to log in, and for what.
+    pub oauth: Oauth,
+    /// What single products say besides, by their id; goes back to them and to nobody else.
+    pub extra: Extra,
+}
+
+/// What products say besides, by their id.
+pub type Extra = BTreeMap<String, Map<String, Value>>;
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A program, over its standard input and output.
+    Stdio {
+        /// The program.
+        command: Text,
+        /// Its arguments.
+        args: Vec<Text>,
+        /// Its variables.
+        env: BTreeMap<String, Text>,
+        /// A file with more of them.
+        env_file: Option<Text>,
+        /// The folder it starts in.
+        cwd: Option<Text>,
+    },
+    /// An address.
+    Http {
+        /// What is spoken there.
+        kind: HttpKind,
+        /// The address.
+        url: Text,
+        /// What is sent with each request.
+        headers: BTreeMap<String, Text>,
+    },
+}
+
+/// What is spoken at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpKind {
+    /// Found out: streamable HTTP first, then HTTP+SSE.
+    Auto,
+    /// Streamable HTTP.
+    Streamable,
+    /// The older HTTP+SSE.
+    Sse,
+}
+
+/// Which tools there are, and which need no question.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tools {
+    /// Those that need no question.
+    pub approved: BTreeSet<String>,
+    /// None needs a question.
+    pub approve_all: bool,
+    /// The only ones there are; all if it is empty.
+    pub allowed: BTreeSet<String>,
+    /// Those that are not there.
+    pub denied: BTreeSet<String>,
+}
+
+/// As whom to log in, and for what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Oauth {
+    /// A client that was registered by hand.
+    pub client: Option<Client>,
+    /// What to ask for.
+    pub scopes: Vec<String>,
+    /// The port for the browser's answer.
+    pub callback_port: Option<u16>,
+}
+
+/// A client that was registered by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// Its id.
+    pub id: Text,
+    /// Its secret.
+    pub secret: Option<Text>,
+}
+
+impl Entry {
+    /// A server of this name, and nothing else said about it.
+    pub fn new(name: impl Into<String>, reach: Reach) -> Self {
+        Self {
+            name: name.into(),
+            reach,
+            timeout_ms: None,
+            startup_timeout_ms: None,
+            disabled: false,
+            tools: Tools::default(),
+            oauth: Oauth::default(),
+            extra: Extra::new(),
+        }
+    }
+
+    /// A program with these arguments.
+    pub fn program(name: impl Into<String>, command: &str, args: &[&str]) -> Self {
+        let args = args.iter().map(|arg| Text::literal(*arg)).collect();
+        Self::new(name, Reach::stdio(Text::literal(command), args))
+    }
+
+    /// An address.
+    pub fn address(name: impl Into<String>, url: &str, kind: HttpKind) -> Self {
+        let url = Text::literal(url);
+        Self::new(name, Reach::Http { kind, url, headers: BTreeMap::new() })
+    }
+
+    /// Whether another entry reaches the same thing: the same program with the same arguments, or
+    /// the same address, under whatever name.
+    pub fn reaches_same(&self, other: &Self) -> bool {
+        if let (Some(one), Some(other)) = (self.final_address(), other.final_address()) {
+            return one.trim_end_matches('/') == other.trim_end_matches('/');
+        }
+        match (&self.reach, &other.reach) {
+            (
+                Reach::Stdio { command, args, .. },
+                Reach::Stdio { command: other, args: others, .. },
+            ) => command == other && args == others,
+            _ => false,
+        }
+    }
+
+    /// The address that is reached in the end, also through `npx mcp-remote`, in our own words.
+    fn final_address(&self) -> Option<String> {
+        match &self.reach {
+            Reach::Http { url, .. } => Some(url.in_our_words()),
+            Reach::Stdio { .. } => self.bridged().map(Text::in_our_words),
+        }
+    }
+
+    /// The address for which a program only stands in: `npx mcp-remote ADDRESS` and nothing else.
+    pub fn bridged(&self) -> Option<&Text> {
+        let Reach::Stdio { command, args, env, .. } = &self.reach else { return None };
+        let is_bridge = |word: &Text| {
+            let name = word.as_literal().unwrap_or_default();
+            name == "mcp-remote" || name.starts_with("mcp-remote@")
+        };
+        let is_npx = matches!(command.as_literal(), Some("npx" | "npx.cmd"));
+        let args = match args.as_slice() {
+            [first, rest @ ..] if first.as_literal() == Some("-y") => rest,
+            all => all,
+        };
+        match args {
+            [bridge, url] if is_npx && env.is_empty() && is_bridge(bridge) => Some(url),
+            _ => None,
+        }
+    }
+
+    /// The values of the environment and the headers, with the keys that lead to them.
+    pub fn named_values(&self) -> Vec<(String, &Text)> {
+        let (start, values) = match &self.reach {
+            Reach::Stdio { env, .. } => ("env", env),
+            Reach::Http { headers, .. } => ("headers", headers),
+        };
+        values.iter().map(|(name, text)| (format!("{start}.{name}"), text)).collect()
+    }
+
+    /// The names of what has to be given once and kept, in any of its texts.
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let pieces = self.texts().into_iter().flat_map(Text::pieces);
+        let secret = |piece: &Piece| match piece {
+            Piece::Secret(name) => Some(name.clone()),
+            Piece::Literal(_) | Piece::Variable { .. } | Piece::Folder(_) => None,
+        };
+        pieces.filter_map(secret).collect()
+    }
+
+    fn texts(&self) -> Vec<&Text> {
+        let mut texts: Vec<&Text> = Vec::new();
+        match &self.reach {
+            Reach::Stdio { command, args, env, env_file, cwd } => {
+                texts.push(command);
+                texts.extend(args.iter().chain(env.values()).chain(env_file).chain(cwd));
+            }
+            Reach::Http { url, headers, .. } => {
+                texts.push(url);
+                texts.extend(headers.values());
+            }
+        }
+        if let Some(client) = &self.oauth.client {
+            texts.push(&client.id);
+            texts.extend(&client.secret);
+        }
+        texts
+    }
+
+    /// The same to change them.
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut Text> {
+        let mut texts: Vec<&mut Text> = Vec::new();
+        match &mut self.reach {
+            Reach::Stdio { command, args, env, env_file, cwd } => {
+                texts.push(command);
+                texts.extend(args.iter_mut().chain(env.values_mut()).chain(env_file).chain(cwd));
+            }
+            Reach::Http { url, headers, .. } => {
+                texts.push(url);
+                texts.extend(headers.values_mut());
+            }
+        }
+        if let Some(client) = &mut self.oauth.client {
+            texts.push(&mut client.id);
+            texts.extend(&mut client.secret);
+        }
+        texts
+    }
+
+    /// What a product said besides.
+    pub(crate) fn extra_of(&self, id: &str) -> Option<&Map<String, Value>> {
+        self.extra.get(id).filter(|extra| !extra.is_empty())
+    }
+}
+
+impl Reach {
+    /// A program with these arguments.
+    pub(crate) const fn stdio(command: Text, args: Vec<Text>) -> Self {
+        Self::Stdio { command, args, env: BTreeMap::new(), env_file: None, cwd: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bridge_to_an_address_reaches_what_the_address_reaches() {
+        let url = "https://example.com/mcp";
+        let address = Entry::address("a", "https://example.com/mcp/", HttpKind::Sse);
+        let bridge = |args: &[&str]| Entry::program("b", "npx", args);
+        assert!(address.reaches_same(&bridge(&["-y", "mcp-remote@1.2.3", url])));
+        assert!(bridge(&["mcp-remote", url]).reaches_same(&bridge(&["-y", "mcp-remote", url])));
+        assert!(!address.reaches_same(&bridge(&["mcp-remote", url, "--header", "A: b"])));
+        assert!(!address.reaches_same(&bridge(&["other", url])));
+        let mut with_key = bridge(&["mcp-remote", url]);
+        if let Reach::Stdio { env, .. } = &mut with_key.reach {
+            env.insert("KEY".to_owned(), Text::literal("k"));
+        }
+        assert!(!address.reaches_same(&with_key));
+    }
+}

@@ -1,0 +1,262 @@
+//! `Fields`: takes what it knows out of one entry of a product, and keeps the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::abilities::{Abilities, Limit, Unit};
+use crate::entry::{Client, Entry, Oauth, Reach};
+use crate::note::{Note, Weight};
+use crate::text::{Syntax, Text};
+
+/// One entry of a product, as JSON whatever the file is made of.
+pub(crate) struct Fields<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) able: &'static Abilities,
+    map: &'a Map<String, Value>,
+    used: BTreeSet<String>,
+    kept: Map<String, Value>,
+    notes: Vec<Note>,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(
+        name: &'a str,
+        value: &'a Value,
+        able: &'static Abilities,
+    ) -> Result<Self, String> {
+        let Value::Object(map) = value else {
+            return Err(format!("must be an object, not {}", kind(value)));
+        };
+        let (used, kept, notes) = (BTreeSet::new(), Map::new(), Vec::new());
+        Ok(Self { name, able, map, used, kept, notes })
+    }
+
+    /// The value of a key that is there and not null.
+    pub(crate) fn value(&mut self, key: &str) -> Option<&'a Value> {
+        self.used.insert(key.to_owned());
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether there is such a key, without taking it.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    pub(crate) fn note(&mut self, key: &str, weight: Weight, message: impl Into<String>) {
+        self.notes.push(Note::new(self.name, key, weight, message));
+    }
+
+    pub(crate) fn words(&mut self, key: &str) -> Result<Option<&'a str>, String> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(format!("`{key}` must be a text, not {}", kind(other))),
+        }
+    }
+
+    pub(crate) fn text(&mut self, key: &str, syntax: Syntax) -> Result<Option<Text>, String> {
+        let words = self.words(key)?;
+        Ok(words.map(|words| self.parse(key, words, syntax)))
+    }
+
+    pub(crate) fn parse(&mut self, key: &str, words: &str, syntax: Syntax) -> Text {
+        let text = Text::parse(words, syntax);
+        if text.looks_variable() {
+            let message =
+                "holds something like a variable that is not replaced; it is kept as text";
+            self.note(key, Weight::Changed, message);
+        }
+        text
+    }
+
+    pub(crate) fn texts(&mut self, key: &str, syntax: Syntax) -> Result<Vec<Text>, String> {
+        let wrong = |other: &Value| format!("`{key}` must be a list of texts, not {}", kind(other));
+        let items = match self.value(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(wrong(other)),
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            let Some(words) = scalar(item) else { return Err(wrong(item)) };
+            texts.push(self.parse(key, &words, syntax));
+        }
+        Ok(texts)
+    }
+
+    pub(crate) fn map(
+        &mut self,
+        key: &str,
+        syntax: Syntax,
+    ) -> Result<BTreeMap<String, Text>, String> {
+        let mut texts = BTreeMap::new();
+        for (name, value) in self.object(key)?.into_iter().flatten() {
+            let inner = format!("{key}.{name}");
+            match value {
+                Value::Null => self.note(&inner, Weight::Lost, "is null, which says nothing"),
+                value => {
+                    let words = scalar(value)
+                        .ok_or_else(|| format!("`{inner}` must be a text, not {}", kind(value)))?;
+                    let text = self.parse(&inner, &words, syntax);
+                    texts.insert(name.clone(), text);
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    pub(crate) fn object(&mut self, key: &str) -> Result<Option<&'a Map<String, Value>>, String> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(format!("`{key}` must be an object, not {}", kind(other))),
+        }
+    }
+
+    /// Names of tools. What is no name is noted and left out.
+    pub(crate) fn names<L: FromIterator<String>>(&mut self, key: &str) -> L {
+        let names = match self.value(key) {
+            None => return L::from_iter([]),
+            Some(Value::Array(items)) => items.iter().map(|item| item.as_str()).collect(),
+            Some(_) => None::<Vec<&str>>,
+        };
+        match names {
+            Some(names) => names.into_iter().map(str::to_owned).collect(),
+            None => {
+                self.note(key, Weight::Lost, "is no list of names");
+                L::from_iter([])
+            }
+        }
+    }
+
+    pub(crate) fn flag(&mut self, key: &str) -> Option<bool> {
+        let value = self.value(key)?;
+        let flag = value.as_bool();
+        if flag.is_none() {
+            self.note(key, Weight::Lost, "is neither true nor false");
+        }
+        flag
+    }
+
+    /// A time in milliseconds, moved into the range that counts. A wrong one loses nothing else.
+    pub(crate) fn time(&mut self, key: &str, limit: Limit) -> Option<u64> {
+        let value = self.value(key)?;
+        let Some(number) = value.as_f64().filter(|number| *number >= 0.0) else {
+            self.note(key, Weight::Lost, "is no time; the default counts");
+            return None;
+        };
+        let milliseconds = match limit.unit {
+            Unit::Seconds | Unit::WholeSeconds => number * 1_000.0,
+            Unit::Milliseconds => number,
+        };
+        // Beyond the range of the type it is cut off, and then moved into the range that counts.
+        let milliseconds = milliseconds.round() as u64;
+        let inside = milliseconds.clamp(limit.least_ms, limit.most_ms);
+        if inside != milliseconds {
+            self.note(key, Weight::Changed, format!("is out of range; {inside} ms count"));
+        }
+        Some(inside)
+    }
+
+    /// A login: the object at `key`, with these names in it, scopes as a list or in one text.
+    pub(crate) fn oauth(&mut self, key: &str, names: &OauthNames) -> Result<Oauth, String> {
+        let syntax = crate::reduce::open(self.able.headers);
+        let Some(map) = self.object(key)? else { return Ok(Oauth::default()) };
+        let mut oauth = Oauth::default();
+        let mut rest = map.clone();
+        let mut take = |name: &str| rest.remove(name).filter(|_| !name.is_empty());
+        let id = take(names.client);
+        let secret = take(names.secret);
+        let scopes = take(names.scopes);
+        let port = take(names.port);
+        if !rest.is_empty() {
+            self.kept.insert(key.to_owned(), Value::Object(rest));
+        }
+        let secret = secret.as_ref().and_then(Value::as_str);
+        match (id.as_ref().and_then(Value::as_str), secret) {
+            (Some(id), secret) => {
+                let inner = format!("{key}.{}", names.secret);
+                let secret = secret.map(|secret| self.parse(&inner, secret, syntax));
+                let inner = format!("{key}.{}", names.client);
+                oauth.client = Some(Client { id: self.parse(&inner, id, syntax), secret });
+            }
+            (None, Some(_)) => self.note(key, Weight::Lost, "has a secret without an id"),
+            (None, None) => {}
+        }
+        oauth.scopes = match scopes {
+            Some(Value::String(scopes)) => scopes.split_whitespace().map(str::to_owned).collect(),
+            Some(Value::Array(scopes)) => {
+                scopes.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        let port = port.as_ref().and_then(Value::as_u64);
+        oauth.callback_port = port.and_then(|port| u16::try_from(port).ok());
+        Ok(oauth)
+    }
+
+    /// `command`, `args`, `env` and what else belongs to a program, under their usual names.
+    pub(crate) fn program(&mut self, env_key: &str) -> Result<Reach, String> {
+        let able = self.able;
+        let command = self.text("command", able.program)?.unwrap_or_default();
+        if command == Text::default() {
+            return Err("has neither a command nor an address".to_owned());
+        }
+        let args = self.texts("args", able.program)?;
+        let env = self.map(env_key, able.env)?;
+        let env_file = if able.env_file { self.text("envFile", able.program)? } else { None };
+        let cwd = self.text("cwd", able.program)?;
+        Ok(Reach::Stdio { command, args, env, env_file, cwd })
+    }
+
+    /// Keeps something for the way back.
+    pub(crate) fn keep(&mut self, key: &str, value: Value) {
+        self.kept.insert(key.to_owned(), value);
+    }
+
+    /// What nobody asked for goes along with the entry; the notes come out.
+    pub(crate) fn finish(self, id: &str, entry: &mut Entry) -> Vec<Note> {
+        let mut kept = self.kept;
+        for (key, value) in self.map.iter().filter(|(key, _)| !self.used.contains(*key)) {
+            kept.insert(key.clone(), value.clone());
+        }
+        if !kept.is_empty() {
+            entry.extra.insert(id.to_owned(), kept);
+        }
+        self.notes
+    }
+}
+
+/// What the parts of a login are called; an empty name is none.
+pub(crate) struct OauthNames {
+    pub(crate) client: &'static str,
+    pub(crate) secret: &'static str,
+    pub(crate) scopes: &'static str,
+    pub(crate) port: &'static str,
+}
+
+impl OauthNames {
+    pub(crate) const CAMEL: Self =
+        Self { client: "clientId", secret: "clientSecret", scopes: "scopes", port: "callbackPort" };
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

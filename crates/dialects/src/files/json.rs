@@ -1,0 +1,166 @@
+//! JSON with comments: reads it, and changes it without touching comments, order and layout.
+
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+use crate::error::DialectError;
+use crate::files::change::Change;
+use crate::grammar::Beside;
+
+/// Comments and trailing commas, as the editors among the products take them; nothing looser.
+fn options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+type Servers = Vec<(String, Value)>;
+
+pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), DialectError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(|error| {
+        let before = text.get(..error.range().start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        DialectError::Syntax { line, message: error.kind().to_string() }
+    })?;
+    let Some(root) = parsed.value else { return Ok((Value::Null, Servers::new())) };
+    let mut place = Some(&root);
+    for key in path {
+        place = place.and_then(|value| {
+            let members = &value.as_object()?.properties;
+            members
+                .iter()
+                .rev()
+                .find(|member| member.name.as_str() == *key)
+                .map(|found| &found.value)
+        });
+    }
+    let members = place.and_then(|value| value.as_object()).map(|object| &object.properties);
+    let servers = members.into_iter().flatten();
+    let servers =
+        servers.map(|member| (member.name.as_str().to_owned(), value_of(&member.value))).collect();
+    Ok((value_of(&root), servers))
+}
+
+fn value_of(value: &jsonc_parser::ast::Value<'_>) -> Value {
+    use jsonc_parser::ast;
+    match value {
+        ast::Value::NullKeyword(_) => Value::Null,
+        ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
+        ast::Value::NumberLit(literal) => {
+            serde_json::from_str(literal.value).unwrap_or(Value::Null)
+        }
+        ast::Value::StringLit(literal) => Value::String(literal.value.clone().into_owned()),
+        ast::Value::Array(array) => Value::Array(array.elements.iter().map(value_of).collect()),
+        ast::Value::Object(object) => {
+            let members = object.properties.iter();
+            let members =
+                members.map(|member| (member.name.as_str().to_owned(), value_of(&member.value)));
+            Value::Object(members.collect::<Map<_, _>>())
+        }
+    }
+}
+
+pub(super) fn change(
+    text: &str,
+    path: &[&str],
+    (changes, beside): (&[Change], &[Beside]),
+) -> Result<String, DialectError> {
+    let root = CstRootNode::parse(text, &options())
+        .map_err(|error| DialectError::Syntax { line: 1, message: error.to_string() })?;
+    let whole = || DialectError::Shape { path: "(the file)".to_owned(), wanted: "an object" };
+    let top = root.object_value_or_create().ok_or_else(whole)?;
+    if !changes.is_empty() {
+        let servers = path.iter().fold(top.clone(), |object, key| object.object_value_or_set(key));
+        for change in changes {
+            apply(&servers, change);
+        }
+    }
+    for list in beside {
+        apply_beside(&top, list);
+    }
+    let mut after = root.to_string();
+    if text.trim().is_empty() && !after.ends_with('\n') {
+        after.push('\n');
+    }
+    Ok(after)
+}
+
+fn apply(servers: &CstObject, change: &Change) {
+    let there = servers.get(&change.key);
+    let Some(entry) = there.as_ref().and_then(CstObjectProp::object_value) else {
+        let members = change.members.iter();
+        let members = members.map(|(name, value)| (name.clone(), input(value))).collect();
+        let value = CstInputValue::Object(members);
+        match there {
+            Some(member) => member.set_value(value),
+            None => drop(servers.append(&change.key, value)),
+        }
+        return;
+    };
+    for (name, value) in change.wanted() {
+        match (entry.get(name), value) {
+            (Some(member), None) => member.remove(),
+            (Some(member), Some(value)) => {
+                let before = member.value().and_then(|node| said(&node.to_string()));
+                if before.as_ref() != Some(value) {
+                    member.set_value(input(value));
+                }
+            }
+            (None, Some(value)) => drop(entry.append(name, input(value))),
+            (None, None) => {}
+        }
+    }
+}
+
+fn apply_beside(top: &CstObject, beside: &Beside) {
+    let Some((last, parents)) = beside.path.split_last() else { return };
+    let mut object = Some(top.clone());
+    for key in parents {
+        object = object.and_then(|object| match beside.add.is_empty() {
+            true => object.object_value(key),
+            false => Some(object.object_value_or_set(key)),
+        });
+    }
+    let Some(object) = object else { return };
+    let list = match beside.add.is_empty() {
+        true => object.array_value(last),
+        false => Some(object.array_value_or_set(last)),
+    };
+    let Some(list) = list else { return };
+    for element in list.elements() {
+        if said(&element.to_string()).is_some_and(|value| beside.remove.contains(&value)) {
+            element.remove();
+        }
+    }
+    for value in &beside.add {
+        list.append(input(value));
+    }
+}
+
+/// What a piece of the file says.
+fn said(text: &str) -> Option<Value> {
+    read(text, &[]).ok().map(|(value, _)| value)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(map) => CstInputValue::Object(
+            map.iter().map(|(name, value)| (name.clone(), input(value))).collect(),
+        ),
+    }
+}

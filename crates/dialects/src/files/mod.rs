@@ -1,0 +1,12 @@
+//! Files of three formats as JSON values, and changes that leave the rest of their text alone.
+
+mod change;
+mod json;
+mod parsed;
+mod toml;
+mod yaml_edit;
+mod yaml_emit;
+mod yaml_tree;
+
+pub(crate) use change::{Change, change};
+pub(crate) use parsed::{Parsed, at, at_mut, read, without_empty};

@@ -1,0 +1,244 @@
+//! Changes YAML line by line, so that comments, order and layout of the rest stay.
+
+use serde_json::Value;
+
+use crate::error::DialectError;
+use crate::files::change::Change;
+use crate::files::yaml_emit;
+use crate::files::yaml_tree::{Mapping, Member, Node, parse};
+
+pub(super) fn change(
+    text: &str,
+    path: &[&str],
+    changes: &[Change],
+) -> Result<String, DialectError> {
+    let mut text = text.to_owned();
+    for change in changes {
+        let entry = [path, &[change.key.as_str()]].concat();
+        let there = parse(&text)?;
+        let there = there.as_ref().and_then(|root| node_at(root, &entry));
+        match there {
+            Some(Node::Map(map)) if !map.members.is_empty() => {
+                let value = Node::Map(map.clone()).value();
+                for (name, wanted) in change.wanted() {
+                    if value.get(name) != wanted {
+                        text = set(&text, &entry, name, wanted.map(Node::from).as_ref())?;
+                    }
+                }
+            }
+            _ => text = set(&text, path, &change.key, Some(&change.node()))?,
+        }
+    }
+    Ok(text)
+}
+
+impl Change {
+    /// The whole entry.
+    fn node(&self) -> Node {
+        Node::map(self.members.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+fn node_at<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    path.iter().try_fold(root, |node, key| node.member(key).map(|member| &member.value))
+}
+
+/// The text with one member of the mapping at `path` set or taken away.
+fn set(
+    text: &str,
+    path: &[&str],
+    key: &str,
+    wanted: Option<&Node>,
+) -> Result<String, DialectError> {
+    let root = parse(text)?;
+    let place = root.as_ref().and_then(|root| node_at(root, path));
+    let map = match place {
+        Some(Node::Map(map)) if !map.flow && !map.members.is_empty() => map,
+        None if wanted.is_none() => return Ok(text.to_owned()),
+        other => return replace_whole(text, path, (key, wanted), other),
+    };
+    let limit = limit(root.as_ref(), path, lines_of(text));
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let index = map.members.iter().position(|member| member.key == key);
+    let (start, end) = match index.and_then(|index| map.members.get(index)) {
+        Some(member) => {
+            (member.line, end_of(&lines, member.line, next_line(map, member).unwrap_or(limit)))
+        }
+        None => {
+            let last = map.members.last().map_or(0, |member| member.line);
+            let end = end_of(&lines, last, limit);
+            (end, end)
+        }
+    };
+    let indent = map.members.first().map_or(0, |member| member.column);
+    close_line(&mut lines, start, ending);
+    let new = wanted.map(|node| yaml_emit::member(key, node, indent, ending)).unwrap_or_default();
+    lines.splice(start.min(lines.len())..end.min(lines.len()), [new]);
+    Ok(lines.concat())
+}
+
+/// Where there is no mapping of lines, the value around it is written anew.
+fn replace_whole(
+    text: &str,
+    path: &[&str],
+    (key, wanted): (&str, Option<&Node>),
+    there: Option<&Node>,
+) -> Result<String, DialectError> {
+    let mut map = match there {
+        Some(Node::Map(map)) => map.clone(),
+        Some(Node::Scalar(Value::Null)) | None => Mapping::default(),
+        Some(_) => {
+            return Err(DialectError::Shape { path: path.join("."), wanted: "a mapping" });
+        }
+    };
+    map.members.retain(|member| member.key != key);
+    map.members.extend(wanted.map(|node| Member::new(key, node.clone())));
+    match path.split_last() {
+        Some((last, parents)) => set(text, parents, last, Some(&Node::Map(map))),
+        None if there.is_none() => {
+            let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            let gap = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
+            let lines = map.members.iter();
+            let lines = lines.map(|one| yaml_emit::member(&one.key, &one.value, 0, ending));
+            Ok(format!("{text}{gap}{}", lines.collect::<String>()))
+        }
+        // The whole file is one line of braces.
+        None => Err(DialectError::Touches),
+    }
+}
+
+fn lines_of(text: &str) -> usize {
+    text.split_inclusive('\n').count()
+}
+
+/// The line at which something follows the mapping at `path`, or the end of the file.
+fn limit(root: Option<&Node>, path: &[&str], end: usize) -> usize {
+    let mut limit = end;
+    let mut node = root;
+    for key in path {
+        let Some(Node::Map(map)) = node else { return limit };
+        let Some(member) = map.members.iter().find(|member| member.key == *key) else {
+            return limit;
+        };
+        limit = next_line(map, member).unwrap_or(limit);
+        node = Some(&member.value);
+    }
+    limit
+}
+
+fn next_line(map: &Mapping, member: &Member) -> Option<usize> {
+    map.members.iter().map(|other| other.line).filter(|line| *line > member.line).min()
+}
+
+/// The line after the last one of a member: comments and empty lines before the next one are not
+/// its own.
+fn end_of(lines: &[String], start: usize, limit: usize) -> usize {
+    let mut end = limit.min(lines.len());
+    while end > start + 1 {
+        let line = lines.get(end - 1).map_or("", |line| line.trim());
+        let is_between = line.is_empty() || line.starts_with('#') || line == "..." || line == "---";
+        if !is_between {
+            break;
+        }
+        end -= 1;
+    }
+    end
+}
+
+/// The line before `start` has an end of its own.
+fn close_line(lines: &mut [String], start: usize, ending: &str) {
+    let before = start.checked_sub(1).and_then(|index| lines.get_mut(index));
+    if let Some(line) = before.filter(|line| !line.ends_with('\n')) {
+        line.push_str(ending);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const FILE: &str = "\
+# Settings of mine.
+GOOSE_MODEL: big   # beside
+extensions:
+  # The first one.
+  first:
+    enabled: true
+    args:
+    - -y
+    note: |
+      # no comment
+      text
+
+  # The second one.
+  second: {enabled: false}
+# The end.
+last: 1
+";
+
+    fn changed(text: &str, key: &str, members: Value) -> String {
+        let members = members.as_object().unwrap().clone().into_iter().collect();
+        let change = Change { key: key.to_owned(), members, keys: &["args", "enabled"] };
+        change_one(text, change)
+    }
+
+    fn change_one(text: &str, one: Change) -> String {
+        change(text, &["extensions"], &[one]).unwrap()
+    }
+
+    #[test]
+    fn only_the_lines_that_say_something_else_are_different() {
+        let after = changed(FILE, "first", json!({"enabled": false}));
+        let expected =
+            FILE.replace("    enabled: true\n    args:\n    - -y\n", "    enabled: false\n");
+        assert_eq!(after, expected);
+    }
+
+    #[test]
+    fn a_new_entry_stands_after_the_last_one() {
+        let after = changed(FILE, "third", json!({"enabled": true, "args": ["a: b", "yes"]}));
+        let new = "  third:\n    args:\n      - \"a: b\"\n      - \"yes\"\n    enabled: true\n";
+        assert_eq!(after, FILE.replace("# The end.", &format!("{new}# The end.")));
+    }
+
+    #[test]
+    fn what_is_in_braces_is_written_in_lines_once_it_changes() {
+        let after = changed(FILE, "second", json!({"enabled": true}));
+        assert_eq!(
+            after,
+            FILE.replace("  second: {enabled: false}\n", "  second:\n    enabled: true\n")
+        );
+    }
+
+    #[test]
+    fn a_file_without_extensions_gets_them() {
+        let new = "extensions:\n  a:\n    enabled: true\n";
+        let cases = [
+            ("", new.to_owned()),
+            ("# Nothing.\n", format!("# Nothing.\n{new}")),
+            ("x: 1", format!("x: 1\n{new}")),
+            ("x: 1\r\n", format!("x: 1\r\n{}", new.replace('\n', "\r\n"))),
+            ("extensions: {}\nx: 1\n", format!("{new}x: 1\n")),
+            ("extensions:\nx: 1\n", format!("{new}x: 1\n")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(changed(text, "a", json!({"enabled": true})), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_files_are_refused_and_not_expanded() {
+        let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for (name, before) in
+            ["b", "c", "d", "e", "f", "g"].iter().zip(["a", "b", "c", "d", "e", "f"])
+        {
+            let items = vec![format!("*{before}"); 9].join(", ");
+            bomb.push_str(&format!("{name}: &{name} [{items}]\n"));
+        }
+        for text in [bomb, "[".repeat(5_000), "a: 1\n---\nb: 2\n".to_owned(), "{a: b".to_owned()] {
+            assert!(parse(&text).is_err(), "{}", text.get(..20).unwrap());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! YAML -> a tree in which every key knows its line and column, and a JSON value.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use serde_json::{Map, Number, Value};
+
+use crate::error::DialectError;
+
+/// Deeper files are refused: no product writes them.
+const DEEPEST: usize = 64;
+
+/// Aliases may repeat what is large, so what they give is counted.
+const MOST_NODES: usize = 100_000;
+
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Scalar(Value),
+    List(Vec<Self>),
+    Map(Mapping),
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mapping {
+    pub(super) members: Vec<Member>,
+    /// Written with braces.
+    pub(super) flow: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) key: String,
+    /// The line of the key, counted from 0.
+    pub(super) line: usize,
+    /// How many characters stand before it.
+    pub(super) column: usize,
+    pub(super) value: Node,
+}
+
+impl Member {
+    /// A member that is not in a file yet.
+    pub(super) fn new(key: &str, value: Node) -> Self {
+        Self { key: key.to_owned(), line: 0, column: 0, value }
+    }
+}
+
+type Servers = Vec<(String, Value)>;
+
+pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), DialectError> {
+    let Some(root) = parse(text)? else { return Ok((Value::Null, Servers::new())) };
+    let mut place = Some(&root);
+    for key in path {
+        place = place.and_then(|node| node.member(key)).map(|member| &member.value);
+    }
+    let servers = match place {
+        Some(Node::Map(map)) => {
+            map.members.iter().map(|member| (member.key.clone(), member.value.value())).collect()
+        }
+        _ => Servers::new(),
+    };
+    Ok((root.value(), servers))
+}
+
+/// The only document of a text; nothing if there is none.
+pub(super) fn parse(text: &str) -> Result<Option<Node>, DialectError> {
+    let mut builder = Builder {
+        lines: text.lines().collect(),
+        anchors: BTreeMap::new(),
+        nodes: 0,
+        documents: 0,
+        root: None,
+        open: Vec::new(),
+    };
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            let line = error.marker().line();
+            DialectError::Syntax { line, message: error.info().to_owned() }
+        })?;
+        builder.take(event, span)?;
+    }
+    Ok(builder.root.filter(|root| !matches!(root, Node::Scalar(Value::Null))))
+}
+
+impl From<&Value> for Node {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            Value::Object(map) => Self::map(map.iter()),
+            other => Self::Scalar(other.clone()),
+        }
+    }
+}
+
+impl Node {
+    /// A mapping that is not in a file yet.
+    pub(super) fn map<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> Self {
+        let member = |(key, value): (&String, &Value)| Member::new(key, value.into());
+        Self::Map(Mapping { members: members.map(member).collect(), flow: false })
+    }
+
+    pub(super) fn member(&self, key: &str) -> Option<&Member> {
+        match self {
+            Self::Map(map) => map.members.iter().find(|member| member.key == key),
+            Self::Scalar(_) | Self::List(_) => None,
+        }
+    }
+
+    pub(super) fn value(&self) -> Value {
+        match self {
+            Self::Scalar(value) => value.clone(),
+            Self::List(items) => Value::Array(items.iter().map(Self::value).collect()),
+            Self::Map(map) => {
+                let members = map.members.iter();
+                let members = members.map(|member| (member.key.clone(), member.value.value()));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Scalar(_) => 1,
+            Self::List(items) => 1 + items.iter().map(Self::count).sum::<usize>(),
+            Self::Map(map) => {
+                1 + map.members.iter().map(|member| member.value.count()).sum::<usize>()
+            }
+        }
+    }
+}
+
+/// A list or a mapping whose end has not come yet.
+struct Open {
+    node: Node,
+    anchor: usize,
+    /// The key that waits for its value.
+    key: Option<(String, usize, usize)>,
+}
+
+struct Builder<'a> {
+    lines: Vec<&'a str>,
+    anchors: BTreeMap<usize, Node>,
+    nodes: usize,
+    documents: usize,
+    root: Option<Node>,
+    open: Vec<Open>,
+}
+
+impl Builder<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), DialectError> {
+        let place = (span.start.line().saturating_sub(1), span.start.col());
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
+            Event::DocumentStart(_) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(wrong(place, "there is more than one document in the file"));
+                }
+                Ok(())
+            }
+            Event::Alias(anchor) => {
+                let node = self.anchors.get(&anchor).cloned();
+                let node = node.ok_or_else(|| wrong(place, "an alias refers to nothing"))?;
+                self.nodes += node.count();
+                self.add(node, place)
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_text = tag.is_some_and(|tag| tag.suffix == "str");
+                let value = match style {
+                    ScalarStyle::Plain if !is_text => plain(&text),
+                    _ => Value::String(text.into_owned()),
+                };
+                self.remember(anchor, &Node::Scalar(value.clone()));
+                self.add(Node::Scalar(value), place)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(Node::List(Vec::new()), anchor, place),
+            Event::MappingStart(anchor, _) => {
+                let begins = self.lines.get(place.0).and_then(|line| line.chars().nth(place.1));
+                let map = Mapping { members: Vec::new(), flow: begins == Some('{') };
+                self.begin(Node::Map(map), anchor, place)
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { node, anchor, .. }) = self.open.pop() else { return Ok(()) };
+                self.remember(anchor, &node);
+                self.add(node, place)
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        node: Node,
+        anchor: usize,
+        place: (usize, usize),
+    ) -> Result<(), DialectError> {
+        if self.open.len() >= DEEPEST {
+            return Err(wrong(place, "the file is nested too deeply"));
+        }
+        self.open.push(Open { node, anchor, key: None });
+        Ok(())
+    }
+
+    fn remember(&mut self, anchor: usize, node: &Node) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+    }
+
+    fn add(&mut self, node: Node, place: (usize, usize)) -> Result<(), DialectError> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(wrong(place, "the file is too large"));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match (&mut open.node, open.key.take()) {
+            (Node::List(items), _) => items.push(node),
+            (Node::Map(map), Some((key, line, column))) => {
+                map.members.push(Member { key, line, column, value: node });
+            }
+            (Node::Map(_), None) => {
+                let key = match node {
+                    Node::Scalar(Value::String(text)) => text,
+                    Node::Scalar(other) => other.to_string(),
+                    Node::List(_) | Node::Map(_) => {
+                        return Err(wrong(place, "a key must be a text"));
+                    }
+                };
+                open.key = Some((key, place.0, place.1));
+            }
+            (Node::Scalar(_), _) => {}
+        }
+        Ok(())
+    }
+}
+
+fn wrong(place: (usize, usize), message: &str) -> DialectError {
+    DialectError::Syntax { line: place.0 + 1, message: message.to_owned() }
+}
+
+/// What a text without quotes means.
+pub(super) fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let is_number = text.starts_with(|one: char| one.is_ascii_digit() || "+-.".contains(one));
+    if let Some(number) = text.parse::<i64>().ok().filter(|_| is_number) {
+        return Value::from(number);
+    }
+    let float = text.parse::<f64>().ok().filter(|_| is_number).and_then(Number::from_f64);
+    float.map_or_else(|| Value::String(text.to_owned()), Value::Number)
+}

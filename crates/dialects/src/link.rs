@@ -1,0 +1,181 @@
+//! Links that install a server: those of Cursor and VS Code, read and made.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::dialect::Dialect;
+use crate::entry::Entry;
+use crate::note::Note;
+
+/// Everything but what an address may hold as it is.
+const CODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The longest link that is read, in bytes.
+const LONGEST: usize = 64 * 1_024;
+
+const CURSOR: &str = "cursor://anysphere.cursor-deeplink/mcp/install?";
+const CURSOR_WEB: &[&str] =
+    &["https://cursor.com/link/mcp/install?", "https://cursor.com/en/install-mcp?"];
+const VSCODE: &str = "vscode:mcp/install?";
+const VSCODE_OTHERS: &[&str] = &["vscode-insiders:mcp/install?", "vscode://mcp/install?"];
+const VSCODE_WEB: &[&str] = &[
+    "https://vscode.dev/redirect/mcp/install?",
+    "https://insiders.vscode.dev/redirect/mcp/install?",
+];
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+
+/// Why a link is not understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// It is none of those that are known.
+    #[error("it is neither a link of Cursor nor one of VS Code")]
+    Unknown,
+    /// A part of it is missing.
+    #[error("it has no `{0}`")]
+    Missing(&'static str),
+    /// A part of it cannot be decoded.
+    #[error("its `{0}` cannot be read")]
+    Garbled(&'static str),
+    /// What it installs is no server.
+    #[error("its server {0}")]
+    NoServer(String),
+    /// It is longer than any of them.
+    #[error("it is longer than {LONGEST} bytes")]
+    TooLong,
+}
+
+/// Whether a text looks like such a link.
+pub fn is_link(text: &str) -> bool {
+    let web = CURSOR_WEB.iter().chain(VSCODE_WEB).chain(VSCODE_OTHERS);
+    [CURSOR, VSCODE].iter().chain(web).any(|start| text.starts_with(start))
+}
+
+/// The server that a link installs, whose link it is, and what could not be taken over.
+pub fn read_link(link: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+    let link = link.trim();
+    if link.len() > LONGEST {
+        return Err(LinkError::TooLong);
+    }
+    let after = |starts: &[&str]| starts.iter().find_map(|start| link.strip_prefix(start));
+    if let Some(query) = link.strip_prefix(CURSOR).or_else(|| after(CURSOR_WEB)) {
+        return cursor(query);
+    }
+    if let Some(query) = link.strip_prefix(VSCODE).or_else(|| after(VSCODE_OTHERS)) {
+        let text = decoded(query, Plus::Stays).ok_or(LinkError::Garbled("JSON"))?;
+        return vscode(object(&text, "JSON")?, None);
+    }
+    let query = after(VSCODE_WEB).ok_or(LinkError::Unknown)?;
+    let name = parameter(query, "name")?;
+    let mut config = object(&parameter(query, "config")?, "config")?;
+    if let Ok(inputs) = parameter(query, "inputs") {
+        let inputs = serde_json::from_str(&inputs).map_err(|_| LinkError::Garbled("inputs"))?;
+        config.insert("inputs".to_owned(), inputs);
+    }
+    vscode(config, Some(name))
+}
+
+/// A link that installs a server in Cursor; nothing if it cannot have it.
+pub fn cursor_link(entry: &Entry) -> (Option<String>, Vec<Note>) {
+    let (members, notes) = Dialect::Cursor.write_alone(entry);
+    let link = members.map(|members| {
+        let config = Value::Object(members.into_iter().collect()).to_string();
+        let config = base64::engine::general_purpose::STANDARD.encode(config);
+        format!("{CURSOR}name={}&config={}", coded(&entry.name), coded(&config))
+    });
+    (link, notes)
+}
+
+/// A link that installs a server in VS Code; nothing if it cannot have it.
+pub fn vscode_link(entry: &Entry) -> (Option<String>, Vec<Note>) {
+    let (members, notes) = Dialect::Vscode.write_alone(entry);
+    let link = members.map(|members| {
+        let mut config: Map<String, Value> = members.into_iter().collect();
+        config.insert("name".to_owned(), Value::String(entry.name.clone()));
+        let inputs = Dialect::Vscode.lists_beside(entry);
+        if !inputs.is_empty() {
+            config.insert("inputs".to_owned(), Value::Array(inputs));
+        }
+        format!("{VSCODE}{}", coded(&Value::Object(config).to_string()))
+    });
+    (link, notes)
+}
+
+fn cursor(query: &str) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+    let name = parameter(query, "name")?;
+    let config = parameter(query, "config")?;
+    let garbled = || LinkError::Garbled("config");
+    // A `+` that nobody encoded reads as a space.
+    let config = config.replace(' ', "+");
+    let standard = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(&config);
+    let bytes = standard
+        .or_else(|_| GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(&config))
+        .map_err(|_| garbled())?;
+    let text = String::from_utf8(bytes).map_err(|_| garbled())?;
+    let mut config = object(&text, "config")?;
+    // Some tools put the entry below its name, as files have it.
+    if let (1, Some(Value::Object(inner))) = (config.len(), config.get(&name).cloned()) {
+        config = inner;
+    }
+    entry(Dialect::Cursor, &name, config)
+}
+
+fn vscode(
+    mut config: Map<String, Value>,
+    name: Option<String>,
+) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+    let inside = match config.remove("name") {
+        Some(Value::String(inside)) => Some(inside),
+        _ => None,
+    };
+    let name = name.or(inside).ok_or(LinkError::Missing("name"))?;
+    // It says from where the link is.
+    config.remove("gallery");
+    entry(Dialect::Vscode, &name, config)
+}
+
+fn entry(
+    dialect: Dialect,
+    name: &str,
+    config: Map<String, Value>,
+) -> Result<(Dialect, Entry, Vec<Note>), LinkError> {
+    let read = dialect.read_alone(name, &Value::Object(config));
+    let (entry, notes) = read.map_err(LinkError::NoServer)?;
+    Ok((dialect, entry, notes))
+}
+
+fn object(text: &str, what: &'static str) -> Result<Map<String, Value>, LinkError> {
+    serde_json::from_str(text).map_err(|_| LinkError::Garbled(what))
+}
+
+fn parameter(query: &str, name: &'static str) -> Result<String, LinkError> {
+    let pairs = query.split('#').next().unwrap_or_default().split('&');
+    let found = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+    let (_, value) = found.ok_or(LinkError::Missing(name))?;
+    decoded(value, Plus::IsSpace).ok_or(LinkError::Garbled(name))
+}
+
+/// What a `+` means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plus {
+    IsSpace,
+    Stays,
+}
+
+fn decoded(text: &str, plus: Plus) -> Option<String> {
+    let text = if plus == Plus::IsSpace { text.replace('+', " ") } else { text.to_owned() };
+    percent_decode_str(&text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+fn coded(text: &str) -> String {
+    utf8_percent_encode(text, CODED).to_string()
+}
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

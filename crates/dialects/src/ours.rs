@@ -1,0 +1,207 @@
+//! An `Entry` to and from an entry of our own configuration.
+
+use serde_json::{Map, Value, json};
+
+use crate::abilities::{Abilities, Limit, OauthParts, Unit};
+use crate::dialect::Read;
+use crate::entry::{Entry, HttpKind};
+use crate::error::DialectError;
+use crate::fields::{Fields, OauthNames};
+use crate::files;
+use crate::grammar::{Format, Members, add_extra, push};
+use crate::note::{Note, Weight};
+use crate::reduce::{Target, reduce};
+use crate::shape;
+use crate::text::Syntax;
+
+/// What stands for us among the products.
+pub(crate) const ID: &str = "switchboard";
+
+/// The key for what other products say that means nothing here; it goes back to them.
+const FOREIGN: &str = "foreign";
+
+/// The longest name of a server, in bytes.
+const LONGEST_NAME: usize = 200;
+
+/// What is kept below `foreign` counts as expressible: it is not lost.
+static ABLE: Abilities = Abilities {
+    kinds: &[HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse],
+    cwd: true,
+    env_file: true,
+    timeout: Some(Limit::SECONDS),
+    startup_timeout: Some(Limit::LONG_SECONDS),
+    disabled: true,
+    approved: true,
+    approve_all: true,
+    allowed: true,
+    denied: true,
+    oauth: OauthParts::ALL,
+    names: name,
+    program: Syntax::OURS_OPEN,
+    env: Syntax::OURS,
+    address: Syntax::OURS_OPEN,
+    headers: Syntax::OURS,
+    ..Abilities::LEAST
+};
+
+const KINDS: &[(&str, HttpKind)] = &[
+    ("http", HttpKind::Streamable),
+    ("sse", HttpKind::Sse),
+    ("streamableHttp", HttpKind::Streamable),
+    ("streamable-http", HttpKind::Streamable),
+    ("streamable_http", HttpKind::Streamable),
+];
+
+fn name(name: &str) -> String {
+    let mut plain: String = name.chars().filter(|one| !one.is_control()).collect();
+    while plain.len() > LONGEST_NAME {
+        plain.pop();
+    }
+    if plain.is_empty() { "server".to_owned() } else { plain }
+}
+
+/// The servers of a file of our own. An entry that cannot be read becomes a
+/// note.
+pub fn read_ours(text: &str) -> Result<Read, DialectError> {
+    let file = files::read(Format::Json, text, &["mcpServers"])?;
+    let (mut entries, mut notes) = (Vec::new(), Vec::new());
+    for (name, value) in &file.servers {
+        match Entry::from_ours(name, value) {
+            Ok((entry, more)) => {
+                entries.push(entry);
+                notes.extend(more);
+            }
+            Err(message) => notes.push(Note::left_out(name, message)),
+        }
+    }
+    Ok(Read { entries, notes })
+}
+
+impl Entry {
+    /// The entry for our own configuration, its name, and what is different in it.
+    pub fn to_ours(&self) -> (String, Value, Vec<Note>) {
+        let mut notes = Vec::new();
+        let target = Target { id: ID, title: "Switchboard", abilities: &ABLE };
+        // Here everything can be had, so nothing is ever left out.
+        let entry = reduce(target, self, &mut notes).unwrap_or_else(|| self.clone());
+        let mut members = shape::reach_members(&ABLE, &entry.reach, ("", KINDS));
+        push(&mut members, "oauth", shape::oauth(&ABLE, &entry.oauth, &OauthNames::CAMEL));
+        if entry.disabled {
+            push(&mut members, "disabled", true);
+        }
+        push(&mut members, "timeout", shape::time(entry.timeout_ms, Unit::Seconds));
+        push(&mut members, "autoApprove", json!(entry.tools.approved));
+        push(&mut members, FOREIGN, foreign(&entry, &mut notes));
+        if let Some(own) = entry.extra_of(ID) {
+            add_extra(&mut members, own);
+        }
+        (entry.name, Value::Object(members.into_iter().collect()), notes)
+    }
+
+    /// The entry that an entry of our own configuration is; otherwise why it is none.
+    pub fn from_ours(name: &str, value: &Value) -> Result<(Self, Vec<Note>), String> {
+        let value = flat(value);
+        let mut fields = Fields::new(name, &value, &ABLE)?;
+        if !["command", "url"].iter().any(|key| fields.has(key)) {
+            return Err("has neither a command nor an address".to_owned());
+        }
+        let mut entry = Self::new(name, shape::reach(&mut fields, KINDS, HttpKind::Auto)?);
+        entry.oauth = fields.oauth("oauth", &OauthNames::CAMEL)?;
+        entry.disabled = fields.flag("disabled").unwrap_or_default();
+        entry.timeout_ms = fields.time("timeout", Limit::SECONDS);
+        entry.tools.approved = fields.names("autoApprove");
+        // A person agreed to it here, and nowhere else.
+        fields.value("dangerous");
+        read_foreign(&mut fields, &mut entry)?;
+        let extra = std::mem::take(&mut entry.extra);
+        let notes = fields.finish(ID, &mut entry);
+        entry.extra.extend(extra);
+        Ok((entry, notes))
+    }
+}
+
+/// Older and nested spellings of the type and of `autoApprove`, brought into one form.
+fn flat(value: &Value) -> Value {
+    let Value::Object(map) = value else { return value.clone() };
+    let mut map = map.clone();
+    for key in ["transport", "transportType"] {
+        match map.remove(key) {
+            Some(Value::Object(nested)) => map.extend(nested),
+            Some(Value::String(word)) => drop(map.entry("type").or_insert(Value::String(word))),
+            _ => {}
+        }
+    }
+    if let Some(Value::Array(more)) = map.remove("alwaysAllow")
+        && let Value::Array(list) = map.entry("autoApprove").or_insert_with(|| json!([]))
+    {
+        list.extend(more);
+    }
+    // Several addresses are instances of one server; others know one.
+    if let Some(Value::Array(urls)) = map.remove("urls")
+        && let Some(first) = urls.into_iter().next()
+    {
+        map.entry("url").or_insert(first);
+    }
+    Value::Object(map)
+}
+
+fn foreign(entry: &Entry, notes: &mut Vec<Note>) -> Value {
+    let mut members = Members::new();
+    let mut note = |key: &str, message: &str| {
+        notes.push(Note::new(&entry.name, key, Weight::Lost, message));
+    };
+    let tools = &entry.tools;
+    if !tools.allowed.is_empty() {
+        note("allowed tools", "is kept, but all tools are offered here");
+    }
+    if !tools.denied.is_empty() {
+        note("denied tools", "is kept, but they are offered here");
+    }
+    if tools.approve_all {
+        note("autoApprove", "for all tools is kept, but counts for none here");
+        push(&mut members, "approveAll", true);
+    }
+    if entry.startup_timeout_ms.is_some() {
+        note("start-up timeout", "is kept, but has no effect here");
+    }
+    push(&mut members, "allowedTools", json!(tools.allowed));
+    push(&mut members, "deniedTools", json!(tools.denied));
+    push(&mut members, "startupTimeout", shape::time(entry.startup_timeout_ms, Unit::Seconds));
+    for (product, extra) in entry.extra.iter().filter(|(product, _)| *product != ID) {
+        for (key, value) in extra {
+            for key in inner_keys(key, value) {
+                note(&key, "is kept, but has no effect here");
+            }
+        }
+        push(&mut members, product, Value::Object(extra.clone()));
+    }
+    Value::Object(members.into_iter().collect())
+}
+
+/// The keys that have no effect: of a login, those inside of it.
+fn inner_keys(key: &str, value: &Value) -> Vec<String> {
+    match (key, value) {
+        // They became secrets.
+        ("inputs", Value::Array(_)) => Vec::new(),
+        ("oauth" | "auth", Value::Object(map)) => {
+            map.keys().map(|inner| format!("{key}.{inner}")).collect()
+        }
+        _ => vec![key.to_owned()],
+    }
+}
+
+fn read_foreign(fields: &mut Fields<'_>, entry: &mut Entry) -> Result<(), String> {
+    let empty = Value::Object(Map::new());
+    let value = fields.value(FOREIGN).unwrap_or(&empty);
+    let mut foreign = Fields::new(fields.name, value, &ABLE)?;
+    entry.tools.approve_all = foreign.flag("approveAll").unwrap_or_default();
+    entry.tools.allowed = foreign.names("allowedTools");
+    entry.tools.denied = foreign.names("deniedTools");
+    entry.startup_timeout_ms = foreign.time("startupTimeout", Limit::LONG_SECONDS);
+    for (product, extra) in value.as_object().into_iter().flatten() {
+        if let Value::Object(extra) = extra {
+            entry.extra.insert(product.clone(), extra.clone());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! The words of a product -> a `Text`.
+
+use crate::text::{Folder, Piece, Style, Syntax, Text, is_name, secret_name};
+
+impl Text {
+    /// What a product understands by a text.
+    pub(crate) fn parse(text: &str, syntax: Syntax) -> Self {
+        if syntax.style == Style::Plain {
+            return Self::literal(text);
+        }
+        if syntax.whole {
+            let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+            return match inside.and_then(|inside| reference(inside, syntax)) {
+                Some(piece) => Self::of([piece]),
+                None => Self::literal(text),
+            };
+        }
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let (piece, after) = at(rest, syntax).unwrap_or_else(|| {
+                let after = rest.strip_prefix(first).unwrap_or_default();
+                (Piece::Literal(first.to_string()), after)
+            });
+            pieces.push(piece);
+            rest = after;
+        }
+        Self::of(pieces)
+    }
+
+    /// Whether there is something in it that looks like a variable and is none.
+    pub(crate) fn looks_variable(&self) -> bool {
+        self.pieces().iter().any(|piece| {
+            matches!(piece, Piece::Literal(text)
+                if text.contains("${") || text.contains("{file:") || text.contains("{env:"))
+        })
+    }
+}
+
+/// What begins here, if it is more than a character, and what comes after it.
+fn at(text: &str, syntax: Syntax) -> Option<(Piece, &str)> {
+    if syntax.style == Style::Ours
+        && let Some(after) = text.strip_prefix("$${")
+    {
+        return Some((Piece::Literal("${".to_owned()), after));
+    }
+    if syntax.style == Style::Curly {
+        let (name, after) = text.strip_prefix("{env:")?.split_once('}')?;
+        return Some((variable(name.trim(), None)?, after));
+    }
+    if let Some(inside) = text.strip_prefix("${") {
+        let (inside, after) = inside.split_once('}')?;
+        return Some((reference(inside, syntax)?, after));
+    }
+    if !matches!(syntax.style, Style::Dollar | Style::DollarPercent) {
+        return None;
+    }
+    if let Some(after) = text.strip_prefix('$') {
+        let (name, after) = leading_name(after)?;
+        return Some((variable(name, None)?, after));
+    }
+    let after = text.strip_prefix('%').filter(|_| syntax.style == Style::DollarPercent)?;
+    let (name, after) = leading_name(after)?;
+    Some((variable(name, None)?, after.strip_prefix('%')?))
+}
+
+/// What stands between `${` and `}`.
+fn reference(inside: &str, syntax: Syntax) -> Option<Piece> {
+    if let Some(folder) = Folder::of(inside).filter(|_| syntax.folders) {
+        return Some(Piece::Folder(folder));
+    }
+    if syntax.secrets {
+        let (kind, name) = inside.split_once(':').unwrap_or_default();
+        match (syntax.style, kind) {
+            (Style::Ours, "keyring" | "secret") => {
+                return Some(Piece::Secret(secret_name(name.trim())));
+            }
+            (Style::EnvBraces, "input") => return Some(Piece::Secret(secret_name(name))),
+            _ => {}
+        }
+    }
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) if syntax.defaults => (name, Some(default)),
+        _ => (inside, None),
+    };
+    match (syntax.style, name.strip_prefix("env:")) {
+        (Style::EnvBraces | Style::Ours, Some(name)) => variable(name.trim(), default),
+        (Style::EnvBraces, None) => None,
+        (_, None) if is_name(name) => variable(name, default),
+        _ => None,
+    }
+}
+
+fn variable(name: &str, default: Option<&str>) -> Option<Piece> {
+    let default = default.map(str::to_owned);
+    (!name.is_empty()).then(|| Piece::Variable { name: name.to_owned(), default })
+}
+
+fn leading_name(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+    let (name, after) = text.split_at_checked(end.unwrap_or(text.len()))?;
+    is_name(name).then_some((name, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(name: &str) -> Piece {
+        Piece::Variable { name: name.to_owned(), default: None }
+    }
+
+    fn text(text: &str) -> Piece {
+        Piece::Literal(text.to_owned())
+    }
+
+    #[test]
+    fn every_product_has_its_own_words_for_a_variable() {
+        let cases = [
+            (Syntax::PLAIN, "${A} $A", vec![text("${A} $A")]),
+            (Syntax::ENV, "x${env: A }y${A}", vec![text("x"), piece("A"), text("y${A}")]),
+            (Syntax::ENV_FOLDERS, "${userHome}${/}b", {
+                vec![Piece::Folder(Folder::Home), Piece::Folder(Folder::Separator), text("b")]
+            }),
+            (Syntax::ENV_INPUTS, "Bearer ${input:my-key}", {
+                vec![text("Bearer "), Piece::Secret("my_key".to_owned())]
+            }),
+            (Syntax::DOLLAR, "$A-${B}$", vec![piece("A"), text("-"), piece("B"), text("$")]),
+            (Syntax::DOLLAR_PERCENT, "%A%20$B", vec![piece("A"), text("20"), piece("B")]),
+            (Syntax::CURLY, "{env:A}${A}{file:b}", vec![piece("A"), text("${A}{file:b}")]),
+            (Syntax::WHOLE, "${A}", vec![piece("A")]),
+            (Syntax::WHOLE, "Bearer ${A}", vec![text("Bearer ${A}")]),
+            (Syntax::OURS, "$${A}${env:a-b}", vec![text("${A}"), piece("a-b")]),
+            (Syntax::BRACES_DEFAULT, "${A:-b:-c}", {
+                let default = Some("b:-c".to_owned());
+                vec![Piece::Variable { name: "A".to_owned(), default }]
+            }),
+            (Syntax::BRACES_DEFAULT, "${A", vec![text("${A")]),
+        ];
+        for (syntax, given, expected) in cases {
+            assert_eq!(Text::parse(given, syntax).pieces(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_means_something_else_there_is_told() {
+        let cases = [
+            (Text::variable("A"), Syntax::ENV, "${env:A}", 0),
+            (Text::variable("A"), Syntax::PLAIN, "${A}", 1),
+            (Text::variable("a-b"), Syntax::BRACES_DEFAULT, "${a-b}", 1),
+            (Text::secret("K"), Syntax::ENV, "${env:K}", 1),
+            (Text::secret("K"), Syntax::ENV_INPUTS, "${input:K}", 0),
+            (Text::literal("pa$$word"), Syntax::DOLLAR, "pa$$word", 1),
+            (Text::literal("${A}"), Syntax::OURS, "$${A}", 0),
+            (Text::of([text("$"), piece("A")]), Syntax::OURS, "$${A}", 1),
+            (Text::of([text("x"), piece("A")]), Syntax::WHOLE, "x${A}", 1),
+        ];
+        for (given, syntax, expected, problems) in cases {
+            let (written, found) = given.render(syntax);
+            assert_eq!((written.as_str(), found.len()), (expected, problems), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Servers added, removed and started afresh, and logins ended: for the owner of the host alone.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use switchboard_host::config::{self, Replace};
+use switchboard_host::connect::{Command, Status as State};
+use switchboard_host::login::Ended;
+use tokio::time::{Instant, timeout_at};
+use tonic::Status;
+
+use crate::door::Visitor;
+use crate::editor::Editor;
+use crate::generated::v1::{
+    CreateClientRequest, CreateClientResponse, EndedLogin, ReloadClientResponse,
+};
+use crate::offerings::{no_server, state_of};
+use crate::values::from_struct;
+
+/// How long a server may take to come up before we answer all the same.
+const COMING_UP: Duration = Duration::from_secs(20);
+/// How long a change of the configuration may take to be noticed.
+const NOTICED: Duration = Duration::from_secs(10);
+/// What an entry from here cannot have: it would take the place of a person's yes.
+const NOT_FROM_HERE: [&str; 3] = ["autoApprove", "alwaysAllow", "dangerous"];
+
+impl Editor {
+    /// Adds a server to the configuration.
+    pub(crate) async fn create(
+        &self,
+        visitor: &Visitor,
+        request: CreateClientRequest,
+    ) -> Result<CreateClientResponse, Status> {
+        visitor.only_owner("adding a server")?;
+        let CreateClientRequest { server_identifier: id, config, replace } = request;
+        let entry = config.map(from_struct).unwrap_or_default();
+        if let Some(key) = NOT_FROM_HERE.iter().find(|key| entry.contains_key(**key)) {
+            let why = format!("`{key}` cannot be set from here: edit the configuration");
+            return Err(Status::invalid_argument(why));
+        }
+        let file = self.inner.options.config.clone();
+        let file = file.ok_or_else(|| Status::failed_precondition("there is no file to change"))?;
+        let name = id.clone();
+        let writing = tokio::task::spawn_blocking(move || {
+            let entry = Value::Object(entry);
+            let findings = config::findings_of(&file, &name, &entry).map_err(invalid)?;
+            if let Some(danger) = findings.iter().find(|finding| finding.is_danger()) {
+                return Err(Status::failed_precondition(format!(
+                    "a person has to agree to this server: {}; use `switchboard servers add`",
+                    danger.message
+                )));
+            }
+            let replace = if replace { Replace::Allow } else { Replace::Refuse };
+            config::add_server(&file, &name, &entry, replace).map_err(invalid)
+        });
+        writing.await.map_err(|error| Status::internal(error.to_string()))??;
+        self.await_fleet(NOTICED, |fleet| fleet.servers.contains_key(id.as_str())).await;
+        self.await_settled(&id, COMING_UP).await;
+        let server = self.server(visitor, &id);
+        let connected = server.as_ref().is_some_and(|server| server.status == State::Ready.word());
+        Ok(CreateClientResponse { connected, server })
+    }
+
+    /// Removes a server from the configuration, and ends its logins.
+    pub(crate) async fn delete(&self, visitor: &Visitor, id: &str) -> Result<(), Status> {
+        visitor.only_owner("removing a server")?;
+        let config = self.host().config().load();
+        let sources = config.servers.get(id).map(|server| server.source.file.clone());
+        let file = sources.ok_or_else(|| no_server(id))?;
+        if file.as_os_str().is_empty() {
+            let why = format!("server `{id}` is in no configuration file");
+            return Err(Status::failed_precondition(why));
+        }
+        let name = id.to_owned();
+        let writing = tokio::task::spawn_blocking(move || config::remove_server(&file, &name));
+        let written = writing.await.map_err(|error| Status::internal(error.to_string()))?;
+        written.map_err(invalid)?;
+        self.host().logins().logout(id).await.map_err(|error| {
+            Status::internal(format!("the server was removed, but not its login: {error}"))
+        })?;
+        self.await_fleet(NOTICED, |fleet| !fleet.servers.contains_key(id)).await;
+        Ok(())
+    }
+
+    /// Starts a server afresh, and says how it went.
+    pub(crate) async fn reload(
+        &self,
+        visitor: &Visitor,
+        id: &str,
+    ) -> Result<ReloadClientResponse, Status> {
+        visitor.only_owner("starting a server afresh")?;
+        let fleet = self.host().fleet().load();
+        let server = fleet.servers.get(id).ok_or_else(|| no_server(id))?;
+        let unusable = |why: &str| Err(Status::failed_precondition(format!("server `{id}` {why}")));
+        match &server.status {
+            State::Disabled => return unusable("is disabled"),
+            State::NeedsApproval => return unusable("is not approved"),
+            State::NotAllowed(failure) => {
+                return unusable(&format!("is not allowed: {}", failure.message));
+            }
+            State::Starting
+            | State::Ready
+            | State::NeedsLogin(_)
+            | State::Waiting { .. }
+            | State::Failed(_) => {}
+        }
+        let mut changes = self.host().fleet().changes();
+        changes.load();
+        self.host().command(Command::Restart(server.id.clone())).await;
+        // The first change is that it is on its way.
+        timeout_at(Instant::now() + NOTICED, changes.changed()).await.ok();
+        self.await_settled(id, COMING_UP).await;
+        let fleet = self.host().fleet().load();
+        let server = fleet.servers.get(id).map(|server| state_of(server, visitor));
+        Ok(ReloadClientResponse { server })
+    }
+
+    /// Ends the logins of a server, or all of them.
+    pub(crate) async fn logout(
+        &self,
+        visitor: &Visitor,
+        id: Option<&str>,
+    ) -> Result<Vec<EndedLogin>, Status> {
+        visitor.only_owner("logging out")?;
+        let logins = self.host().logins();
+        let ended = match id {
+            Some(id) => logins.logout(id).await,
+            None => logins.logout_all().await,
+        };
+        let ended = ended.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(ended.into_iter().map(ended_login).collect())
+    }
+
+    async fn await_settled(&self, id: &str, limit: Duration) {
+        let fleet = self.host().fleet().load();
+        let Some(server) = fleet.servers.get(id) else { return };
+        // It goes on coming up after that.
+        let settled = self.host().settled(Some(std::slice::from_ref(&server.id)));
+        tokio::time::timeout(limit, settled).await.ok();
+    }
+
+    async fn await_fleet(
+        &self,
+        limit: Duration,
+        is_so: impl Fn(&switchboard_host::connect::Fleet) -> bool,
+    ) {
+        let until = Instant::now() + limit;
+        let mut changes = self.host().fleet().changes();
+        let mut fleet = changes.load();
+        while !is_so(&fleet) {
+            match timeout_at(until, changes.changed()).await {
+                Ok(newer) => fleet = newer,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+fn ended_login(ended: Ended) -> EndedLogin {
+    EndedLogin {
+        server_identifier: ended.server,
+        revoked: ended.revoked,
+        detail: ended.why.unwrap_or_default(),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn invalid(error: config::ConfigError) -> Status {
+    Status::invalid_argument(error.to_string())
+}

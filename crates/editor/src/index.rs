@@ -1,0 +1,166 @@
+//! The catalog as files below a folder, kept as it is: written whole, and removed with what is gone.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use switchboard_host::Host;
+use switchboard_host::prompt::{IndexFile, Options, index_files, shown};
+use tokio_util::sync::CancellationToken;
+
+/// Changes that come this close after one another are written together.
+const TOGETHER: Duration = Duration::from_millis(200);
+/// The folders of a server's folder.
+const PARTS: [&str; 3] = ["tools", "resources", "prompts"];
+/// The files of a server's folder.
+const NOTES: [&str; 3] = ["INSTRUCTIONS.md", "STATUS.md", "SERVER_METADATA.json"];
+
+/// What was done to a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Files that are there.
+    pub there: usize,
+    /// Files of those that were written.
+    pub written: usize,
+    /// Files that were removed.
+    pub removed: usize,
+}
+
+/// The files for what a host offers at this moment.
+#[must_use]
+pub fn files_of(host: &Host) -> Vec<IndexFile> {
+    shown(&host.lease(), |servers| index_files(servers, &Options::default()))
+}
+
+/// Makes the folder `mcps` below `root` hold these files and no others that an index has.
+///
+/// # Errors
+/// When a file cannot be written or removed.
+pub fn write(root: &Path, files: &[IndexFile]) -> io::Result<Written> {
+    let mut done = Written::default();
+    let mut keep = BTreeSet::new();
+    for file in files {
+        let path = root.join(&file.path);
+        if fs::read(&path).ok().as_deref() != Some(file.contents.as_bytes()) {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            write_whole(&path, file.contents.as_bytes())?;
+            done.written += 1;
+        }
+        keep.insert(path);
+    }
+    done.there = keep.len();
+    done.removed = remove_others(&root.join("mcps"), &keep)?;
+    Ok(done)
+}
+
+/// Keeps the files below `root` as the catalog is, until `stop`. What cannot be written is told.
+pub async fn follow(host: Host, root: PathBuf, stop: CancellationToken, tell: impl Fn(&io::Error)) {
+    let mut changes = host.fleet().changes();
+    changes.load();
+    let mut was: Option<String> = None;
+    loop {
+        let files = files_of(&host);
+        let root = root.clone();
+        let writing = tokio::task::spawn_blocking(move || write(&root, &files));
+        let problem = match writing.await {
+            Ok(Ok(_)) => None,
+            Ok(Err(error)) => Some(error),
+            Err(error) => Some(io::Error::other(error)),
+        };
+        // The same trouble is told once.
+        let now = problem.as_ref().map(ToString::to_string);
+        if let Some(error) = problem.filter(|_| now != was) {
+            tell(&error);
+        }
+        was = now;
+        let changed = async {
+            changes.changed().await;
+            tokio::time::sleep(TOGETHER).await;
+            changes.load();
+        };
+        if stop.run_until_cancelled(changed).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Readers see the old file or the new one, never a part.
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(contents))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        fs::remove_file(&temporary).ok();
+    }
+    written
+}
+
+/// Removes files of an earlier index: only names that an index has.
+fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
+    let mut removed = 0;
+    for server in entries(index)?.into_iter().filter(|path| is_folder(path)) {
+        let parts = PARTS.map(|part| server.join(part));
+        let mut old: Vec<PathBuf> = NOTES.map(|name| server.join(name)).into();
+        for part in parts.iter().filter(|part| is_folder(part)) {
+            let of_index = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+            old.extend(entries(part)?.into_iter().filter(of_index));
+        }
+        for path in old.iter().filter(|path| path.is_file() && !keep.contains(*path)) {
+            fs::remove_file(path)?;
+            removed += 1;
+        }
+        for folder in parts.iter().chain([&server]) {
+            // Stays where somebody put something else into it.
+            fs::remove_dir(folder).ok();
+        }
+    }
+    Ok(removed)
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() && !path.is_symlink()
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    if !is_folder(folder) {
+        return Ok(Vec::new());
+    }
+    fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, contents: &str) -> IndexFile {
+        IndexFile { path: path.to_owned(), contents: contents.to_owned() }
+    }
+
+    #[test]
+    fn files_come_change_and_go_with_the_catalog_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = [
+            file("mcps/a/tools/x.json", "1"),
+            file("mcps/a/prompts/p.json", "1"),
+            file("mcps/a/STATUS.md", "bad"),
+            file("mcps/b/resources/r.json", "1"),
+        ];
+        let wrote = |files: &[IndexFile]| write(folder.path(), files).unwrap();
+        assert_eq!(wrote(&first), Written { there: 4, written: 4, removed: 0 });
+        assert_eq!(wrote(&first), Written { there: 4, written: 0, removed: 0 });
+        let place = |name: &str| folder.path().join(name);
+        fs::write(place("mcps/a/tools/notes.txt"), "mine").unwrap();
+        let second = [file("mcps/a/tools/x.json", "2")];
+        assert_eq!(wrote(&second), Written { there: 1, written: 1, removed: 3 });
+        assert_eq!(fs::read_to_string(place("mcps/a/tools/x.json")).unwrap(), "2");
+        assert!(place("mcps/a/tools/notes.txt").exists());
+        assert!(!place("mcps/b").exists() && !place("mcps/a/prompts").exists());
+        assert_eq!(entries(&place("mcps/a/tools")).unwrap().len(), 2, "nothing is left over");
+    }
+}

@@ -1,0 +1,287 @@
+//! What servers offer, in each of the forms that editors and agents use, and how servers are.
+
+use std::path::Path;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use switchboard_host::Lease;
+use switchboard_host::config::{AllowedServer, Transport};
+use switchboard_host::connect::{Server, definition};
+use switchboard_host::prompt::{index_places, shown};
+use switchboard_wire::list::Item;
+use tonic::Status;
+
+use crate::door::Visitor;
+use crate::editor::Editor;
+use crate::generated::agent::v1::{McpDescriptor, McpToolDefinition, McpToolDescriptor};
+use crate::generated::v1::offerings::{Prompt, Resource, Tool};
+use crate::generated::v1::{
+    AllowedMcpConfiguration, AllowedMcpServer, GetControlsResponse, McpControls, McpInstructions,
+    Offerings, ServerState,
+};
+use crate::values::{struct_of, texts_of};
+
+impl Editor {
+    /// The servers, as far as a visitor sees something of them.
+    pub(crate) fn servers(&self, visitor: &Visitor) -> Vec<ServerState> {
+        let fleet = self.host().fleet().load();
+        let seen = fleet.servers.values().filter(|server| visitor.sees_of(server));
+        seen.map(|server| state_of(server, visitor)).collect()
+    }
+
+    /// How one server is, if the visitor sees something of it.
+    pub(crate) fn server(&self, visitor: &Visitor, id: &str) -> Option<ServerState> {
+        let fleet = self.host().fleet().load();
+        let server = fleet.servers.get(id).filter(|server| visitor.sees_of(server))?;
+        Some(state_of(server, visitor))
+    }
+
+    /// What servers offer.
+    pub(crate) fn offerings(&self, visitor: &Visitor, only: Option<&str>) -> Vec<Offerings> {
+        let lease = self.host().lease();
+        let servers = lease.catalog().servers().iter();
+        servers
+            .filter(|server| is_wanted(server, visitor, only))
+            .map(|server| offerings_of(server, visitor))
+            .collect()
+    }
+
+    /// The definitions of a server's tools as it wrote them.
+    pub(crate) fn raw_tools(&self, visitor: &Visitor, id: &str) -> Result<Vec<String>, Status> {
+        let lease = self.host().lease();
+        let mut servers = lease.catalog().servers().iter();
+        let server = servers
+            .find(|server| server.id.as_str() == id && visitor.sees_of(server))
+            .ok_or_else(|| no_server(id))?;
+        let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name()));
+        Ok(tools.map(|tool| tool.item.raw.get().to_owned()).collect())
+    }
+
+    /// Tools under the names that models use.
+    pub(crate) fn tools(
+        &self,
+        visitor: &Visitor,
+        descriptors: &[McpDescriptor],
+    ) -> Vec<McpToolDefinition> {
+        let lease = self.host().lease();
+        let catalog = lease.catalog();
+        let is_described = |server: &str, tool: &str| {
+            let mut of = descriptors.iter().filter(|one| one.server_identifier == server);
+            let named = |one: &McpDescriptor| {
+                one.tools.is_empty() || one.tools.iter().any(|known| known.tool_name == tool)
+            };
+            descriptors.is_empty() || of.any(named)
+        };
+        let seen = catalog.tools().filter(|entry| {
+            let (id, own) = (entry.server.id.as_str(), entry.tool.name());
+            visitor.sees(id, own) && is_described(id, own)
+        });
+        let shown = seen.map(|entry| {
+            let about = entry.tool.definition();
+            McpToolDefinition {
+                name: catalog.names().get(entry.place).unwrap_or_default().to_owned(),
+                description: about.description.unwrap_or_default(),
+                input_schema: struct_of(about.input_schema.map_or("{}", RawValue::get)),
+                provider_identifier: entry.server.id.to_string(),
+                tool_name: entry.tool.name().to_owned(),
+            }
+        });
+        shown.collect()
+    }
+
+    /// Servers in a few words, with the files of the index that say more.
+    pub(crate) fn descriptors(&self, visitor: &Visitor) -> Vec<McpDescriptor> {
+        let lease = self.host().lease();
+        // The files are the owner's, and show everything.
+        let index = self.inner.options.index.as_deref().filter(|_| visitor.is_owner());
+        descriptors_of(&lease, visitor, index)
+    }
+
+    /// What servers want to be known about them.
+    pub(crate) fn instructions(
+        &self,
+        visitor: &Visitor,
+        only: Option<&str>,
+    ) -> Vec<McpInstructions> {
+        let lease = self.host().lease();
+        let servers = lease.catalog().servers().iter();
+        let said = servers.filter(|server| is_wanted(server, visitor, only)).filter_map(|server| {
+            Some(McpInstructions {
+                server_name: name_of(server),
+                server_identifier: server.id.to_string(),
+                instructions: words_of(server)?,
+            })
+        });
+        said.collect()
+    }
+
+    /// What is allowed here.
+    pub(crate) fn controls(&self, visitor: &Visitor) -> GetControlsResponse {
+        let lease = self.host().lease();
+        let seen = lease.catalog().tools().filter_map(|entry| {
+            let (id, own) = (entry.server.id.as_str(), entry.tool.name());
+            visitor.sees(id, own).then(|| format!("{id}/{own}"))
+        });
+        let controls = McpControls { enabled: true, allowed_tools: seen.collect() };
+        let mut allowed = AllowedMcpConfiguration::default();
+        let config = self.host().config().load();
+        // Commands and addresses of an organisation are nothing for guests.
+        let files = config.policies.files.iter().filter(|_| visitor.is_owner());
+        for servers in files.filter_map(|file| file.servers.as_ref()) {
+            if servers.disable_all {
+                allowed.disable_all = Some(true);
+            }
+            if allowed.allowed_mcp_servers.is_empty() {
+                let listed = servers.allowed.iter().flatten().map(allowed_server);
+                allowed.allowed_mcp_servers = listed.collect();
+            }
+        }
+        let enabled = allowed.disable_all != Some(true);
+        let controls = McpControls { enabled, ..controls };
+        GetControlsResponse { controls: Some(controls), allowed: Some(allowed) }
+    }
+}
+
+fn allowed_server(allowed: &AllowedServer) -> AllowedMcpServer {
+    match allowed {
+        AllowedServer::Command(pattern) => {
+            AllowedMcpServer { command: Some(pattern.clone()), server_url: None }
+        }
+        AllowedServer::Url(pattern) => {
+            AllowedMcpServer { command: None, server_url: Some(pattern.to_string()) }
+        }
+    }
+}
+
+/// That there is no such server.
+pub(crate) fn no_server(id: &str) -> Status {
+    Status::not_found(format!("there is no server `{id}`"))
+}
+
+fn is_wanted(server: &Server, visitor: &Visitor, only: Option<&str>) -> bool {
+    only.is_none_or(|only| only.is_empty() || server.id.as_str() == only) && visitor.sees_of(server)
+}
+
+/// How a server is. Guests hear nothing of its insides.
+pub(crate) fn state_of(server: &Server, visitor: &Visitor) -> ServerState {
+    let id = server.id.as_str();
+    let failure = server.status.failure().filter(|_| visitor.is_owner());
+    let kind = server.config.as_ref().map(|config| match config.transport {
+        Transport::Stdio { .. } => "stdio",
+        Transport::Http { .. } => "http",
+        Transport::Builtin => "builtin",
+    });
+    let count = |items: &[Item]| {
+        let seen = items.iter().filter(|item| visitor.sees(id, &item.key)).count();
+        i32::try_from(seen).unwrap_or(i32::MAX)
+    };
+    let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name())).count();
+    ServerState {
+        server_identifier: id.to_owned(),
+        status: server.status.word().to_owned(),
+        detail: failure.map(|failure| failure.message.clone()).unwrap_or_default(),
+        hint: failure.and_then(|failure| failure.hint.clone()).unwrap_or_default(),
+        kind: kind.unwrap_or_default().to_owned(),
+        tools: i32::try_from(tools).unwrap_or(i32::MAX),
+        prompts: count(&server.offers.prompts),
+        resources: count(&server.offers.resources),
+    }
+}
+
+fn offerings_of(server: &Server, visitor: &Visitor) -> Offerings {
+    let id = server.id.as_str();
+    let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name()));
+    let tools = tools.map(|tool| {
+        let about = tool.definition();
+        Tool {
+            name: tool.name().to_owned(),
+            description: about.description.unwrap_or_default(),
+            parameters: about.input_schema.map_or("{}", RawValue::get).to_owned(),
+            output_schema: about.output_schema.map(|schema| schema.get().to_owned()),
+        }
+    });
+    let seen = |item: &&Item| visitor.sees(id, &item.key);
+    let prompts = server.offers.prompts.iter().filter(seen).map(prompt);
+    let resources = server.offers.resources.iter().filter(seen).map(|item| {
+        let about = definition(item);
+        Resource {
+            uri: item.key.to_string(),
+            name: about.title.or(about.name).unwrap_or_default(),
+            description: about.description.unwrap_or_default(),
+            mime_type: about.mime_type.unwrap_or_default(),
+            annotations: texts_of(about.annotations.map(RawValue::get)),
+        }
+    });
+    Offerings {
+        server_identifier: id.to_owned(),
+        tools: tools.collect(),
+        prompts: prompts.collect(),
+        resources: resources.collect(),
+    }
+}
+
+/// A prompt, with a schema of its arguments: all of them are texts.
+fn prompt(item: &Item) -> Prompt {
+    let about = definition(item);
+    let listed: Vec<Value> =
+        about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for argument in &listed {
+        let Some(name) = argument.get("name").and_then(Value::as_str) else { continue };
+        let mut property = json!({"type": "string"});
+        if let (Some(said), Some(members)) =
+            (argument.get("description").filter(|said| said.is_string()), property.as_object_mut())
+        {
+            members.insert("description".to_owned(), said.clone());
+        }
+        properties.insert(name.to_owned(), property);
+        if argument.get("required").and_then(Value::as_bool) == Some(true) {
+            required.push(name);
+        }
+    }
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    Prompt {
+        name: item.key.to_string(),
+        description: about.description.unwrap_or_default(),
+        parameters: schema.to_string(),
+    }
+}
+
+fn descriptors_of(lease: &Lease, visitor: &Visitor, index: Option<&Path>) -> Vec<McpDescriptor> {
+    let servers = lease.catalog().servers();
+    let places = shown(lease, index_places);
+    let mut all = Vec::new();
+    for (server, place) in servers.iter().zip(&places) {
+        if !visitor.sees_of(server) {
+            continue;
+        }
+        let id = server.id.as_str();
+        let path = |relative: &str| index.map(|root| root.join(relative).display().to_string());
+        let tools = server.offers.tools.iter().zip(&place.tools);
+        let tools = tools.filter(|(tool, _)| visitor.sees(id, tool.name()));
+        all.push(McpDescriptor {
+            server_name: name_of(server),
+            server_identifier: id.to_owned(),
+            folder_path: path(&place.folder),
+            server_use_instructions: words_of(server),
+            tools: tools
+                .map(|(tool, file)| McpToolDescriptor {
+                    tool_name: tool.name().to_owned(),
+                    definition_path: path(file),
+                })
+                .collect(),
+        });
+    }
+    all
+}
+
+/// A name for people: what the server calls itself, if it says.
+fn name_of(server: &Server) -> String {
+    server.id.to_string()
+}
+
+fn words_of(server: &Server) -> Option<String> {
+    let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
+    said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
+}

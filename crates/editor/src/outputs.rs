@@ -1,0 +1,185 @@
+//! Sends text that is too long for a message to a file, and says where it went.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use switchboard_host::download::{self, DownloadError, Existing, Ground};
+
+use crate::generated::agent::v1::FileLocation;
+
+/// The longest text that is passed on in any case, and by default.
+pub(crate) const MOST_BYTES: usize = 1_000_000;
+/// The longest text that is kept in a file.
+const FILE_LIMIT_BYTES: usize = 256 << 20;
+/// How long files are kept for whoever was told of them.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where long text goes, and how long it has to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Outputs {
+    pub(crate) folder: PathBuf,
+    pub(crate) threshold_bytes: usize,
+    /// The beginning of the names of its files.
+    pub(crate) name: String,
+}
+
+/// What became of a result: the texts that went to files are sentences.
+#[derive(Debug, Default)]
+pub(crate) struct Moved {
+    /// The place of each piece of content that went to a file.
+    pub(crate) places: Vec<Option<FileLocation>>,
+    /// The place of the structured content, which is left out of the result then.
+    pub(crate) structured: Option<FileLocation>,
+}
+
+impl Outputs {
+    /// Moves every long text of a tool's result to a file.
+    pub(crate) fn relieve(&self, result: &mut Value) -> Result<Moved, DownloadError> {
+        let mut moved = Moved::default();
+        let content = result.get_mut("content").and_then(Value::as_array_mut);
+        for (number, item) in content.into_iter().flatten().enumerate() {
+            let place = self.relieve_item(item, number)?;
+            moved.places.push(place);
+        }
+        let structured = result.get("structuredContent").map(Value::to_string);
+        if let Some(text) = structured.filter(|text| text.len() > self.threshold_bytes) {
+            moved.structured = Some(self.write(&text, "structured.json")?);
+            if let Some(members) = result.as_object_mut() {
+                members.remove("structuredContent");
+            }
+        }
+        Ok(moved)
+    }
+
+    fn relieve_item(
+        &self,
+        item: &mut Value,
+        number: usize,
+    ) -> Result<Option<FileLocation>, DownloadError> {
+        let place = match item.get("type").and_then(Value::as_str) {
+            Some("text") => item.pointer_mut("/text"),
+            Some("resource") => item.pointer_mut("/resource/text"),
+            _ => None,
+        };
+        let Some(text) = place else { return Ok(None) };
+        let long = text.as_str().filter(|text| text.len() > self.threshold_bytes);
+        let Some(long) = long else { return Ok(None) };
+        let location = self.write(long, &format!("{number}.txt"))?;
+        *text = json!(sentence(&location));
+        Ok(Some(location))
+    }
+
+    /// Writes a text to a file of its own.
+    pub(crate) fn write(&self, text: &str, ending: &str) -> Result<FileLocation, DownloadError> {
+        create_private(&self.folder).map_err(|cause| DownloadError::NotWritten {
+            path: self.folder.display().to_string(),
+            cause,
+        })?;
+        let ground = Ground {
+            roots: std::slice::from_ref(&self.folder),
+            protected: &[],
+            limit_bytes: FILE_LIMIT_BYTES,
+            existing: Existing::Keep,
+        };
+        let name = format!("{}-{ending}", self.name);
+        let path = download::write(&ground, Path::new(&name), text.as_bytes())?;
+        Ok(FileLocation {
+            file_path: path.display().to_string(),
+            size_bytes: i64::try_from(text.len()).unwrap_or(i64::MAX),
+            line_count: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
+        })
+    }
+}
+
+/// What stands in place of a text that went to a file.
+pub(crate) fn sentence(location: &FileLocation) -> String {
+    let FileLocation { file_path, size_bytes, line_count } = location;
+    format!(
+        "The output has {size_bytes} bytes in {line_count} lines and is in the file {file_path}"
+    )
+}
+
+/// Removes files that were written long ago.
+pub(crate) fn clear_old(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let changed = entry.metadata().and_then(|about| about.modified());
+        let age = changed.ok().and_then(|then| SystemTime::now().duration_since(then).ok());
+        if age.is_some_and(|age| age > KEPT) {
+            // What cannot be removed is looked at again next time.
+            std::fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
+/// A folder that only its owner can look into.
+pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_go_to_files_and_short_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = Outputs {
+            folder: folder.path().join("outputs"),
+            threshold_bytes: 10,
+            name: "7".to_owned(),
+        };
+        let mut result = json!({
+            "content": [
+                {"type": "text", "text": "short"},
+                {"type": "text", "text": "one line\nand another\n"},
+                {"type": "image", "data": "AAAAAAAAAAAAAAAA", "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "a:b", "text": "0123456789a"}},
+            ],
+            "structuredContent": {"a": "0123456789"},
+            "isError": false,
+        });
+        let moved = outputs.relieve(&mut result).unwrap();
+        let root = std::fs::canonicalize(&outputs.folder).unwrap();
+        let location = |name: &str, size_bytes, line_count| FileLocation {
+            file_path: root.join(name).display().to_string(),
+            size_bytes,
+            line_count,
+        };
+        let (text, inner) = (location("7-1.txt", 21, 2), location("7-3.txt", 11, 1));
+        let said = [sentence(&text), sentence(&inner)];
+        assert_eq!(moved.places, [None, Some(text), None, Some(inner)]);
+        assert_eq!(moved.structured, Some(location("7-structured.json", 18, 1)));
+        let expected = json!({
+            "content": [
+                {"type": "text", "text": "short"},
+                {"type": "text", "text": said[0]},
+                {"type": "image", "data": "AAAAAAAAAAAAAAAA", "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "a:b", "text": said[1]}},
+            ],
+            "isError": false,
+        });
+        assert_eq!(result, expected);
+        let written = std::fs::read_to_string(root.join("7-1.txt")).unwrap();
+        assert_eq!(written, "one line\nand another\n");
+    }
+
+    #[test]
+    fn only_what_is_old_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["old", "new"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let old = std::fs::File::options().write(true).open(folder.path().join("old")).unwrap();
+        old.set_modified(SystemTime::now() - 2 * KEPT).unwrap();
+        clear_old(folder.path());
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["new"]);
+    }
+}

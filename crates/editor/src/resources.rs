@@ -1,0 +1,238 @@
+//! Resources and prompts: listed, read, fetched, and written to files inside the roots.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_host::connect::definition;
+use switchboard_host::download::{self, Existing, Ground};
+use switchboard_host::format::{Item, Reply};
+use switchboard_host::outcome::EditorStatus;
+use switchboard_host::{ProposedCall, Record};
+use switchboard_wire::Json;
+use switchboard_wire::list::Item as Listed;
+use tonic::Status;
+
+use crate::calls::How;
+use crate::door::Visitor;
+use crate::editor::Editor;
+use crate::generated::agent::v1::list_mcp_resources_exec_result::McpResource;
+use crate::generated::agent::v1::read_mcp_resource_exec_result::Result as Read;
+use crate::generated::agent::v1::read_mcp_resource_success::Content;
+use crate::generated::agent::v1::{
+    ReadMcpResourceError, ReadMcpResourceExecArgs, ReadMcpResourceNotFound,
+    ReadMcpResourceRejected, ReadMcpResourceSuccess,
+};
+use crate::generated::v1::get_prompt_response::Message;
+use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
+use crate::outputs::MOST_BYTES;
+use crate::results;
+use crate::values::texts_of;
+
+/// The largest file that a resource is written to, in bytes.
+const FILE_LIMIT_BYTES: usize = 256 << 20;
+
+impl Editor {
+    /// The resources that a visitor sees, of one server or of all.
+    pub(crate) fn resources(&self, visitor: &Visitor, server: Option<&str>) -> Vec<McpResource> {
+        let lease = self.host().lease();
+        let mut all = Vec::new();
+        for of in lease.catalog().servers() {
+            let id = of.id.as_str();
+            if server.is_some_and(|wanted| !wanted.is_empty() && wanted != id) {
+                continue;
+            }
+            let seen = of.offers.resources.iter().filter(|item| visitor.sees(id, &item.key));
+            all.extend(seen.map(|item| listed(id, item)));
+        }
+        all
+    }
+
+    /// Reads a resource, and writes it to a file if that is wanted.
+    pub(crate) async fn read(
+        &self,
+        visitor: &Visitor,
+        args: ReadMcpResourceExecArgs,
+    ) -> Result<Read, Status> {
+        let ReadMcpResourceExecArgs { server, uri, download_path, tool_call_id } = args;
+        let lease = self.host().lease();
+        if !visitor.sees_resource(&lease, &server, &uri) {
+            return Ok(Read::NotFound(ReadMcpResourceNotFound { uri }));
+        }
+        if download_path.is_some() {
+            visitor.only_owner("writing a file")?;
+        }
+        let about = lease.fleet().servers.get(server.as_str()).and_then(|of| {
+            let item = of.offers.resources.iter().find(|item| *item.key == *uri)?;
+            Some(listed(&server, item))
+        });
+        let proposed = ProposedCall::resource(&server, &uri);
+        let how = How { tool_call_id, ..How::default() };
+        let record = self.run(visitor, lease, proposed, how).await?;
+        if let Some(ended) = unread(&record, &uri) {
+            return Ok(ended);
+        }
+        let success = match about {
+            Some(about) => ReadMcpResourceSuccess {
+                uri: about.uri,
+                name: about.name,
+                description: about.description,
+                mime_type: about.mime_type,
+                annotations: about.annotations,
+                ..ReadMcpResourceSuccess::default()
+            },
+            None => ReadMcpResourceSuccess { uri, ..ReadMcpResourceSuccess::default() },
+        };
+        let host = self.host().clone();
+        let (roots, protected) = (host.roots(), self.inner.options.protected.clone());
+        let outputs = self.outputs(&record, MOST_BYTES);
+        let working = tokio::task::spawn_blocking(move || {
+            let mut success = success;
+            let content = contents(&record, &mut success)?;
+            let Some(content) = content else { return Ok(success) };
+            match (download_path, content) {
+                (Some(wanted), content) => {
+                    let path = write(&roots, &protected, &wanted, &content)?;
+                    success.download_path = Some(path.display().to_string());
+                }
+                (None, Content::Text(text)) if text.len() > outputs.threshold_bytes => {
+                    let location = outputs.write(&text, "resource.txt");
+                    success.output_location = Some(location.map_err(|error| error.to_string())?);
+                }
+                (None, content) => success.content = Some(content),
+            }
+            Ok::<_, String>(success)
+        });
+        let read = working.await.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(match read {
+            Ok(success) => Read::Success(success),
+            Err(error) => Read::Error(ReadMcpResourceError { error }),
+        })
+    }
+
+    /// Fetches a prompt.
+    pub(crate) async fn prompt(
+        &self,
+        visitor: &Visitor,
+        request: GetPromptRequest,
+    ) -> Result<GetPromptResponse, Status> {
+        let GetPromptRequest { server, name, arguments, tool_call_id } = request;
+        let lease = self.host().lease();
+        let offers = lease.catalog().servers().iter().filter(|of| {
+            let id = of.id.as_str();
+            (server.is_empty() || server == id)
+                && visitor.sees(id, &name)
+                && of.offers.prompts.iter().any(|item| *item.key == *name)
+        });
+        let found: Vec<&str> = offers.map(|of| of.id.as_str()).collect();
+        let server = match found.as_slice() {
+            [one] => (*one).to_owned(),
+            [] => return Err(Status::not_found(format!("there is no prompt `{name}`"))),
+            several => {
+                let several = several.join("`, `");
+                let why = format!("the prompt `{name}` is offered by several servers: `{several}`");
+                return Err(Status::invalid_argument(why));
+            }
+        };
+        let proposed = ProposedCall::prompt(&server, &name, Json::from(&json!(arguments)));
+        let how = How { tool_call_id, ..How::default() };
+        let record = self.run(visitor, lease, proposed, how).await?;
+        let why = || results::words(&record.outcome);
+        match record.outcome.kind.editor_status() {
+            EditorStatus::Success => {}
+            EditorStatus::Error => return Err(Status::failed_precondition(why())),
+            EditorStatus::Rejected => return Err(Status::aborted(why())),
+            EditorStatus::PermissionDenied => return Err(Status::permission_denied(why())),
+        }
+        let result_json = results::text_of(&record.outcome);
+        let reply = Reply::from_prompt_json(&result_json)
+            .map_err(|error| Status::internal(error.to_string()))?;
+        let whole: Value = serde_json::from_str(&result_json).unwrap_or_default();
+        let description = whole.get("description").and_then(Value::as_str);
+        Ok(GetPromptResponse {
+            description: description.unwrap_or_default().to_owned(),
+            messages: reply.items.iter().map(message).collect(),
+            result_json,
+            call_id: record.id.map(|id| id.to_string()).unwrap_or_default(),
+        })
+    }
+}
+
+fn message(item: &Item) -> Message {
+    match item {
+        Item::Message { role, content } => {
+            Message { role: role.clone(), content: Some(results::piece(content, None)) }
+        }
+        other => Message { role: String::new(), content: Some(results::piece(other, None)) },
+    }
+}
+
+fn listed(server: &str, item: &Listed) -> McpResource {
+    let about = definition(item);
+    McpResource {
+        uri: item.key.to_string(),
+        name: about.title.or(about.name),
+        description: about.description,
+        mime_type: about.mime_type,
+        server: server.to_owned(),
+        annotations: texts_of(about.annotations.map(RawValue::get)),
+    }
+}
+
+/// How the reading ended, if it did not end with a content.
+fn unread(record: &Record, uri: &str) -> Option<Read> {
+    let outcome = &record.outcome;
+    let words = || results::words(outcome);
+    match outcome.kind.editor_status() {
+        EditorStatus::Success => None,
+        EditorStatus::Error if outcome.reason.as_deref() == Some("not_listed") => {
+            Some(Read::NotFound(ReadMcpResourceNotFound { uri: uri.to_owned() }))
+        }
+        EditorStatus::Error => Some(Read::Error(ReadMcpResourceError { error: words() })),
+        EditorStatus::Rejected | EditorStatus::PermissionDenied => {
+            Some(Read::Rejected(ReadMcpResourceRejected { reason: words() }))
+        }
+    }
+}
+
+/// What was read: all texts together, or the first other content.
+fn contents(
+    record: &Record,
+    success: &mut ReadMcpResourceSuccess,
+) -> Result<Option<Content>, String> {
+    let reply = Reply::from_resource_json(&results::text_of(&record.outcome))
+        .map_err(|error| error.to_string())?;
+    let mut text: Option<String> = None;
+    for item in reply.items {
+        let Item::Resource { mime, text: part, blob, .. } = item else { continue };
+        if let Some(mime) = mime {
+            success.mime_type.get_or_insert(mime);
+        }
+        if let Some(blob) = blob {
+            let bytes = STANDARD.decode(blob.trim());
+            let bytes = bytes.map_err(|error| format!("the content is no base64: {error}"))?;
+            return Ok(Some(Content::Blob(bytes)));
+        }
+        if let Some(part) = part {
+            text.get_or_insert_default().push_str(&part);
+        }
+    }
+    Ok(text.map(Content::Text))
+}
+
+fn write(
+    roots: &[PathBuf],
+    protected: &[PathBuf],
+    wanted: &str,
+    content: &Content,
+) -> Result<PathBuf, String> {
+    let ground =
+        Ground { roots, protected, limit_bytes: FILE_LIMIT_BYTES, existing: Existing::Keep };
+    let bytes = match content {
+        Content::Text(text) => text.as_bytes(),
+        Content::Blob(bytes) => bytes,
+    };
+    download::write(&ground, Path::new(wanted), bytes).map_err(|error| error.to_string())
+}

@@ -1,0 +1,185 @@
+//! How a call ended, as an agent is told.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use switchboard_host::Outcome;
+use switchboard_host::format::{self, Item, Reply, Vision};
+use switchboard_host::outcome::EditorStatus;
+use tonic::Status;
+
+use crate::generated::agent::v1::mcp_result::Result as Ended;
+use crate::generated::agent::v1::mcp_tool_result_content_item::Content;
+use crate::generated::agent::v1::{
+    FileLocation, McpError, McpImageContent, McpPermissionDenied, McpRejected, McpResult,
+    McpSuccess, McpTextContent, McpToolResultContentItem,
+};
+use crate::outputs::{Moved, Outputs, sentence};
+use crate::values::to_struct;
+
+/// How a call of a tool ended, with the server's result where there is one.
+pub(crate) struct Told {
+    pub(crate) result: McpResult,
+    /// The result, with sentences in place of texts that went to files.
+    pub(crate) value: Option<Value>,
+}
+
+/// Puts an outcome into words; long texts go to files.
+pub(crate) fn tell(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
+    let ended = match outcome.kind.editor_status() {
+        EditorStatus::Success => return success(outcome, outputs),
+        EditorStatus::Error => Ended::Error(McpError {
+            error: words(outcome),
+            needs_auth: outcome.reason.as_deref() == Some("needs_login"),
+        }),
+        EditorStatus::Rejected => Ended::Rejected(McpRejected {
+            reason: outcome.message.clone().unwrap_or_else(|| REJECTED.to_owned()),
+            is_readonly: false,
+        }),
+        EditorStatus::PermissionDenied => Ended::PermissionDenied(McpPermissionDenied {
+            error: words(outcome),
+            is_readonly: outcome.is_read_only(),
+        }),
+    };
+    Ok(Told { result: McpResult { result: Some(ended) }, value: None })
+}
+
+/// What a person said who said nothing.
+const REJECTED: &str = "the person rejected the call";
+
+/// Why a call has no result, in a sentence.
+pub(crate) fn words(outcome: &Outcome) -> String {
+    let message = outcome.message.clone();
+    message.unwrap_or_else(|| format!("the call ended as `{}`", outcome.kind.as_str()))
+}
+
+fn success(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
+    let text = text_of(outcome);
+    let mut value: Value = serde_json::from_str(&text)
+        .map_err(|error| Status::internal(format!("the result is no JSON: {error}")))?;
+    let moved = outputs.relieve(&mut value).map_err(|error| {
+        // The call has run: its result must not be lost without a word.
+        Status::internal(format!("the call ran, but its output cannot be kept: {error}"))
+    })?;
+    let reply = Reply::from_json(&value.to_string())
+        .map_err(|error| Status::internal(error.to_string()))?;
+    let structured_content =
+        value.get("structuredContent").and_then(Value::as_object).map(to_struct);
+    let success = McpSuccess {
+        content: content(&reply, moved),
+        is_error: reply.is_error,
+        structured_content,
+    };
+    let result = McpResult { result: Some(Ended::Success(success)) };
+    Ok(Told { result, value: Some(value) })
+}
+
+/// The text of a result.
+pub(crate) fn text_of(outcome: &Outcome) -> String {
+    let bytes = outcome.result.as_deref().unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn content(reply: &Reply, moved: Moved) -> Vec<McpToolResultContentItem> {
+    let places = moved.places.into_iter().chain(std::iter::repeat(None));
+    let mut content: Vec<_> =
+        reply.items.iter().zip(places).map(|(item, place)| piece(item, place)).collect();
+    if let Some(location) = moved.structured {
+        content.push(text(sentence(&location), Some(location)));
+    } else if content.is_empty()
+        && let Some(structured) = &reply.structured
+    {
+        content.push(text(structured.clone(), None));
+    }
+    content
+}
+
+/// A piece of a result; what has no form of its own is put into words, as for a model.
+pub(crate) fn piece(item: &Item, place: Option<FileLocation>) -> McpToolResultContentItem {
+    if let Item::Image { mime, data } = item
+        && let Ok(data) = STANDARD.decode(data.trim())
+    {
+        let image = McpImageContent { data, mime_type: mime.clone() };
+        return McpToolResultContentItem { content: Some(Content::Image(image)) };
+    }
+    match item {
+        Item::Text(said) => text(said.clone(), place),
+        // Where its text went to a file, the sentence about that is all there is to say.
+        Item::Resource { text: Some(said), .. } if place.is_some() => text(said.clone(), place),
+        other => {
+            let alone = Reply { items: vec![other.clone()], ..Reply::default() };
+            text(format::for_model(&alone, Vision::No).text, place)
+        }
+    }
+}
+
+fn text(text: String, output_location: Option<FileLocation>) -> McpToolResultContentItem {
+    let text = McpTextContent { text, output_location };
+    McpToolResultContentItem { content: Some(Content::Text(text)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_host::OutcomeKind;
+
+    use super::*;
+
+    fn outputs() -> Outputs {
+        Outputs { folder: "/nowhere".into(), threshold_bytes: 1_000, name: "1".to_owned() }
+    }
+
+    fn told(outcome: &Outcome) -> Ended {
+        tell(outcome, &outputs()).unwrap().result.result.unwrap()
+    }
+
+    #[test]
+    fn every_outcome_is_one_of_four() {
+        let denied = Outcome::denied("rule", "`deny x` says no");
+        let read_only = Outcome::denied(Outcome::READ_ONLY, "it may change something");
+        let login = Outcome::refused("needs_login", "a login is needed");
+        let error = |error: &str, needs_auth| {
+            Ended::Error(McpError { error: error.to_owned(), needs_auth })
+        };
+        let denial = |error: &str, is_readonly| {
+            Ended::PermissionDenied(McpPermissionDenied { error: error.to_owned(), is_readonly })
+        };
+        let rejected = |reason: &str| {
+            Ended::Rejected(McpRejected { reason: reason.to_owned(), is_readonly: false })
+        };
+        let cases = [
+            (denied, denial("`deny x` says no", false)),
+            (read_only, denial("it may change something", true)),
+            (login, error("a login is needed", true)),
+            (Outcome::new(OutcomeKind::Cancelled), error("the call ended as `cancelled`", false)),
+            (Outcome::rejected(None), rejected("the person rejected the call")),
+            (Outcome::rejected(Some("use the copy".to_owned())), rejected("use the copy")),
+        ];
+        for (outcome, expected) in cases {
+            assert_eq!(told(&outcome), expected);
+        }
+    }
+
+    #[test]
+    fn a_result_becomes_texts_and_pictures() {
+        let json = r#"{"content":[{"type":"text","text":"a"},
+            {"type":"image","data":"iVBO","mimeType":"image/png"},
+            {"type":"audio","data":"AAAA","mimeType":"audio/wav"}],
+            "structuredContent":{"n":1},"isError":true}"#;
+        let outcome = Outcome::tool_error(json.into());
+        let image = McpImageContent { data: b"\x89PN".into(), mime_type: "image/png".to_owned() };
+        let expected = McpSuccess {
+            content: vec![
+                text("a".to_owned(), None),
+                McpToolResultContentItem { content: Some(Content::Image(image)) },
+                text(
+                    "[audio, audio/wav, 3 B: it was kept for the user and is not shown here]"
+                        .to_owned(),
+                    None,
+                ),
+            ],
+            is_error: true,
+            structured_content: crate::values::struct_of(r#"{"n":1}"#),
+        };
+        assert_eq!(told(&outcome), Ended::Success(expected));
+    }
+}

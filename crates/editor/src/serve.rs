@@ -1,0 +1,152 @@
+//! Serves whoever connects until told to end, then lets calls finish.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::stream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+use tonic::transport::server::Connected;
+
+use crate::descriptors::DESCRIPTORS;
+use crate::editor::Editor;
+use crate::generated::v1::host_service_server::HostServiceServer;
+use crate::generated::v1::mcp_registry_service_server::McpRegistryServiceServer;
+use crate::place::{Listener, Socket};
+
+/// How long to wait when the system has no room for another connection.
+const OUT_OF_ROOM: Duration = Duration::from_millis(100);
+/// How soon whoever may no longer call is noticed.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often a connection that says nothing is asked whether it is there.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// Serves whoever connects, until `stop`; then takes no more and waits for what runs.
+///
+/// # Errors
+/// When the service cannot be set up, or connections can no longer be taken.
+pub async fn serve(editor: Editor, listener: Listener, stop: CancellationToken) -> io::Result<()> {
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+    };
+    let newer = reflection().build_v1().map_err(io::Error::other)?;
+    let older = reflection().build_v1alpha().map_err(io::Error::other)?;
+    let limit = editor.inner.options.message_limit_bytes;
+    let host = HostServiceServer::new(editor.clone()).max_decoding_message_size(limit);
+    let registry = McpRegistryServiceServer::new(editor.clone());
+    let ending = {
+        let (editor, stop) = (editor.clone(), stop.clone());
+        async move {
+            stop.cancelled().await;
+            // Streams of events would never end by themselves.
+            editor.inner.stop.cancel();
+        }
+    };
+    let router = Server::builder()
+        .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .add_service(host)
+        .add_service(registry)
+        .add_service(newer)
+        .add_service(older);
+    let incoming = Box::pin(stream::unfold(&listener.socket, |socket| async move {
+        Some((Ok::<_, io::Error>(socket.next().await), socket))
+    }));
+    let watching = tokio::spawn(look_after(editor.clone(), stop.clone()));
+    let serving = router.serve_with_incoming_shutdown(incoming, ending);
+    tokio::pin!(serving);
+    let drain = editor.inner.options.drain;
+    let served = tokio::select! {
+        served = &mut serving => Some(served),
+        () = stop.cancelled() => tokio::time::timeout(drain, &mut serving).await.ok(),
+    };
+    watching.abort();
+    editor.inner.tasks.close();
+    if served.is_some() {
+        // Calls that nobody waits for any more have their end recorded.
+        tokio::time::timeout(drain, editor.inner.tasks.wait()).await.ok();
+    }
+    served.unwrap_or(Ok(())).map_err(io::Error::other)
+}
+
+/// Ends what belongs to visitors who were let in and no longer would be.
+async fn look_after(editor: Editor, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
+        editor.inner.callers.dismiss(|identity| editor.inner.options.door.holds(identity));
+    }
+}
+
+impl Socket {
+    async fn next(&self) -> Connection {
+        loop {
+            let taken = match self {
+                #[cfg(unix)]
+                Self::Unix(listener) => listener.accept().await.map(|(stream, _)| {
+                    // The file's mode keeps others out; so does this, should somebody change it.
+                    is_owner(&stream).then(|| Connection(Box::new(stream)))
+                }),
+                Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
+                    // Without it small answers wait for more to send.
+                    stream.set_nodelay(true).ok();
+                    Some(Connection(Box::new(stream)))
+                }),
+            };
+            match taken {
+                Ok(Some(connection)) => return connection,
+                Ok(None) => {}
+                // Too many open files, for example: connections that end make room.
+                Err(_) => tokio::time::sleep(OUT_OF_ROOM).await,
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_owner(stream: &tokio::net::UnixStream) -> bool {
+    let ours = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
+}
+
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// A connection, whatever it came through.
+struct Connection(Box<dyn Stream>);
+
+impl Connected for Connection {
+    type ConnectInfo = ();
+
+    fn connect_info(&self) -> Self::ConnectInfo {}
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,195 @@
+//! The requests of the service, each handed to whoever does it.
+
+use tonic::{Request, Response, Status};
+
+use crate::editor::Editor;
+use crate::events::Events;
+use crate::generated::agent::v1::{
+    ListMcpResourcesExecArgs, ListMcpResourcesExecResult, ListMcpResourcesSuccess, McpTools,
+    ReadMcpResourceExecArgs, ReadMcpResourceExecResult, list_mcp_resources_exec_result,
+};
+use crate::generated::v1::host_service_server::HostService;
+use crate::generated::v1::{
+    AnswerElicitationRequest, AnswerElicitationResponse, AnswerReviewRequest, AnswerReviewResponse,
+    CallToolRequest, CallToolResponse, ClearAllTokensRequest, ClearAllTokensResponse,
+    ClientSideToolV2Call, ClientSideToolV2Result, CreateClientRequest, CreateClientResponse,
+    DeleteClientRequest, DeleteClientResponse, GetControlsRequest, GetControlsResponse,
+    GetDescriptorsRequest, GetDescriptorsResponse, GetInstructionsRequest, GetInstructionsResponse,
+    GetPromptRequest, GetPromptResponse, GetToolsRequest, ListOfferingsRequest,
+    ListOfferingsResponse, ListServersRequest, ListServersResponse, ListToolsRawRequest,
+    ListToolsRawResponse, LogoutServerRequest, LogoutServerResponse, ReloadClientRequest,
+    ReloadClientResponse, StreamEventsRequest,
+};
+
+/// What a request is answered with.
+type Answer<T> = Result<Response<T>, Status>;
+
+#[tonic::async_trait]
+impl HostService for Editor {
+    type StreamEventsStream = Events;
+
+    async fn call_tool(&self, request: Request<CallToolRequest>) -> Answer<CallToolResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.call_tool(&visitor, request).await.map(Response::new)
+    }
+
+    async fn run_client_side_tool(
+        &self,
+        request: Request<ClientSideToolV2Call>,
+    ) -> Answer<ClientSideToolV2Result> {
+        let (visitor, request) = self.admit(request).await?;
+        self.run_enveloped(&visitor, request).await.map(Response::new)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Request<ListMcpResourcesExecArgs>,
+    ) -> Answer<ListMcpResourcesExecResult> {
+        let (visitor, args) = self.admit(request).await?;
+        let resources = self.resources(&visitor, args.server.as_deref());
+        let success = ListMcpResourcesSuccess { resources };
+        let result = Some(list_mcp_resources_exec_result::Result::Success(success));
+        Ok(Response::new(ListMcpResourcesExecResult { result }))
+    }
+
+    async fn read_resource(
+        &self,
+        request: Request<ReadMcpResourceExecArgs>,
+    ) -> Answer<ReadMcpResourceExecResult> {
+        let (visitor, args) = self.admit(request).await?;
+        let result = Some(self.read(&visitor, args).await?);
+        Ok(Response::new(ReadMcpResourceExecResult { result }))
+    }
+
+    async fn get_prompt(&self, request: Request<GetPromptRequest>) -> Answer<GetPromptResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.prompt(&visitor, request).await.map(Response::new)
+    }
+
+    async fn list_servers(
+        &self,
+        request: Request<ListServersRequest>,
+    ) -> Answer<ListServersResponse> {
+        let (visitor, _) = self.admit(request).await?;
+        Ok(Response::new(ListServersResponse { servers: self.servers(&visitor) }))
+    }
+
+    async fn list_offerings(
+        &self,
+        request: Request<ListOfferingsRequest>,
+    ) -> Answer<ListOfferingsResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        let servers = self.offerings(&visitor, request.server_identifier.as_deref());
+        Ok(Response::new(ListOfferingsResponse { servers }))
+    }
+
+    async fn list_tools_raw(
+        &self,
+        request: Request<ListToolsRawRequest>,
+    ) -> Answer<ListToolsRawResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        let tools_json = self.raw_tools(&visitor, &request.server_identifier)?;
+        Ok(Response::new(ListToolsRawResponse { tools_json }))
+    }
+
+    async fn get_tools(&self, request: Request<GetToolsRequest>) -> Answer<McpTools> {
+        let (visitor, request) = self.admit(request).await?;
+        let mcp_tools = self.tools(&visitor, &request.mcp_descriptors);
+        Ok(Response::new(McpTools { mcp_tools }))
+    }
+
+    async fn get_descriptors(
+        &self,
+        request: Request<GetDescriptorsRequest>,
+    ) -> Answer<GetDescriptorsResponse> {
+        let (visitor, _) = self.admit(request).await?;
+        let mcp_descriptors = self.descriptors(&visitor);
+        Ok(Response::new(GetDescriptorsResponse { mcp_descriptors }))
+    }
+
+    async fn get_instructions(
+        &self,
+        request: Request<GetInstructionsRequest>,
+    ) -> Answer<GetInstructionsResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        let instructions = self.instructions(&visitor, request.server_identifier.as_deref());
+        Ok(Response::new(GetInstructionsResponse { instructions }))
+    }
+
+    async fn get_controls(
+        &self,
+        request: Request<GetControlsRequest>,
+    ) -> Answer<GetControlsResponse> {
+        let (visitor, _) = self.admit(request).await?;
+        Ok(Response::new(self.controls(&visitor)))
+    }
+
+    async fn create_client(
+        &self,
+        request: Request<CreateClientRequest>,
+    ) -> Answer<CreateClientResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.create(&visitor, request).await.map(Response::new)
+    }
+
+    async fn delete_client(
+        &self,
+        request: Request<DeleteClientRequest>,
+    ) -> Answer<DeleteClientResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.delete(&visitor, &request.server_identifier).await?;
+        Ok(Response::new(DeleteClientResponse {}))
+    }
+
+    async fn reload_client(
+        &self,
+        request: Request<ReloadClientRequest>,
+    ) -> Answer<ReloadClientResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.reload(&visitor, &request.server_identifier).await.map(Response::new)
+    }
+
+    async fn logout_server(
+        &self,
+        request: Request<LogoutServerRequest>,
+    ) -> Answer<LogoutServerResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        let ended = self.logout(&visitor, Some(&request.server_identifier)).await?;
+        Ok(Response::new(LogoutServerResponse { ended }))
+    }
+
+    async fn clear_all_tokens(
+        &self,
+        request: Request<ClearAllTokensRequest>,
+    ) -> Answer<ClearAllTokensResponse> {
+        let (visitor, _) = self.admit(request).await?;
+        let ended = self.logout(&visitor, None).await?;
+        Ok(Response::new(ClearAllTokensResponse { ended }))
+    }
+
+    async fn stream_events(
+        &self,
+        request: Request<StreamEventsRequest>,
+    ) -> Answer<Self::StreamEventsStream> {
+        let (visitor, _) = self.admit(request).await?;
+        self.stream(visitor).map(Response::new)
+    }
+
+    async fn answer_review(
+        &self,
+        request: Request<AnswerReviewRequest>,
+    ) -> Answer<AnswerReviewResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.answer_review(&visitor, request).await?;
+        Ok(Response::new(AnswerReviewResponse {}))
+    }
+
+    async fn answer_elicitation(
+        &self,
+        request: Request<AnswerElicitationRequest>,
+    ) -> Answer<AnswerElicitationResponse> {
+        let (visitor, request) = self.admit(request).await?;
+        self.answer_elicitation(&visitor, request).await?;
+        Ok(Response::new(AnswerElicitationResponse {}))
+    }
+}

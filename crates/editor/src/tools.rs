@@ -1,0 +1,236 @@
+//! Calls of tools, in each of the forms that editors and agents use.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use switchboard_host::{ProposedCall, Record, Target};
+use switchboard_wire::Json;
+use tonic::Status;
+
+use crate::calls::How;
+use crate::desk::Lease;
+use crate::door::Visitor;
+use crate::editor::Editor;
+use crate::find::{self, Wanted};
+use crate::generated::agent::v1::mcp_result::Result as Ended;
+use crate::generated::agent::v1::{McpArgs, McpError, McpResult};
+use crate::generated::v1::call_tool_request::Call;
+use crate::generated::v1::call_tool_response::Form;
+use crate::generated::v1::{
+    CallMcpToolParams, CallMcpToolResult, CallToolRequest, CallToolResponse, McpParams,
+    McpResult as LegacyResult,
+};
+use crate::outputs::{MOST_BYTES, Outputs};
+use crate::results::{self, Told};
+use crate::values::{from_fields, from_struct, to_struct};
+
+/// The most tools that a call in the older form may name.
+const MOST_CANDIDATES: usize = 10_000;
+
+/// A call, whatever its form was.
+struct Meant {
+    server: String,
+    names: [String; 2],
+    arguments: Result<Json, String>,
+    answer: Answer,
+}
+
+/// In which form the result is wanted beside the usual one.
+#[derive(Clone, Copy)]
+enum Answer {
+    Direct,
+    Legacy,
+    Plain,
+}
+
+/// What a call is made with beside what is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Around {
+    pub(crate) tool_call_id: String,
+    pub(crate) threshold: Option<i64>,
+    pub(crate) timeout_ms: Option<i64>,
+    pub(crate) lease: Option<Lease>,
+}
+
+impl Editor {
+    /// Calls a tool.
+    pub(crate) async fn call_tool(
+        &self,
+        visitor: &Visitor,
+        request: CallToolRequest,
+    ) -> Result<CallToolResponse, Status> {
+        let CallToolRequest { call, stream_id, .. } = request;
+        let call = call.ok_or_else(|| Status::invalid_argument("the request has no `call`"))?;
+        let of_args = match &call {
+            Call::Args(args) => args.tool_call_id.as_str(),
+            Call::Direct(_) | Call::Legacy(_) => "",
+        };
+        let tool_call_id = match request.tool_call_id.as_str() {
+            "" => of_args.to_owned(),
+            given => given.to_owned(),
+        };
+        let lease = request.use_lease_elicitation.then(|| {
+            let stream = self.inner.hub.stream_of(visitor, &stream_id);
+            stream.map_or(Lease::Nobody, Lease::Stream)
+        });
+        let around = Around {
+            tool_call_id,
+            threshold: request.file_output_threshold_bytes,
+            timeout_ms: request.timeout_ms,
+            lease,
+        };
+        self.call_in(visitor, call, around).await
+    }
+
+    /// The same, with all that a call is made with.
+    pub(crate) async fn call_in(
+        &self,
+        visitor: &Visitor,
+        call: Call,
+        around: Around,
+    ) -> Result<CallToolResponse, Status> {
+        let threshold = match &call {
+            Call::Legacy(legacy) => around.threshold.or(legacy.file_output_threshold_bytes),
+            Call::Direct(_) | Call::Args(_) => around.threshold,
+        };
+        let threshold_bytes = threshold_of(threshold)?;
+        let limit = limit_of(around.timeout_ms)?;
+        let tool_call_id = around.tool_call_id;
+        let meant = Meant::of(call)?;
+        let lease = self.host().lease();
+        let [first, second] = &meant.names;
+        let wanted = Wanted { server: &meant.server, names: [first, second] };
+        let target = find::tool(&lease, visitor, wanted);
+        let (target, arguments) = match (target, meant.arguments) {
+            (Ok(target), Ok(arguments)) => (target, arguments),
+            (Err(error), _) | (_, Err(error)) => return Ok(not_called(error, tool_call_id)),
+        };
+        let full_name = full_name(&lease, &target);
+        let proposed = ProposedCall { target: target.clone(), arguments };
+        let how = How { tool_call_id: tool_call_id.clone(), limit, lease: around.lease };
+        let record = self.run(visitor, lease, proposed, how).await?;
+        let told = self.told(&record, threshold_bytes).await?;
+        let form = told.value.and_then(|value| match meant.answer {
+            Answer::Plain => None,
+            Answer::Direct => Some(Form::Direct(CallMcpToolResult {
+                server: target.server.clone(),
+                tool_name: target.name.clone(),
+                result: value.as_object().map(to_struct),
+            })),
+            Answer::Legacy => {
+                let result = value.to_string();
+                Some(Form::Legacy(LegacyResult { selected_tool: full_name, result }))
+            }
+        });
+        Ok(CallToolResponse {
+            result: Some(told.result),
+            form,
+            tool_call_id,
+            call_id: record.id.map(|id| id.to_string()).unwrap_or_default(),
+            outcome: record.outcome.kind.as_str().to_owned(),
+            hint: record.outcome.hint.unwrap_or_default(),
+        })
+    }
+
+    /// Puts an outcome into words; files are written where that may wait.
+    async fn told(&self, record: &Record, threshold_bytes: usize) -> Result<Told, Status> {
+        let outputs = self.outputs(record, threshold_bytes);
+        let outcome = record.outcome.clone();
+        let telling = tokio::task::spawn_blocking(move || results::tell(&outcome, &outputs));
+        telling.await.map_err(|error| Status::internal(error.to_string()))?
+    }
+
+    /// Where the long output of a call goes.
+    pub(crate) fn outputs(&self, record: &Record, threshold_bytes: usize) -> Outputs {
+        let folder = self.inner.options.outputs.clone();
+        // Without a record, the time tells calls apart.
+        let number = record.id.map_or_else(
+            || format!("at-{}", record.created_at.as_nanosecond()),
+            |id| id.to_string(),
+        );
+        Outputs { folder, threshold_bytes, name: format!("call-{number}") }
+    }
+}
+
+impl Meant {
+    fn of(call: Call) -> Result<Self, Status> {
+        match call {
+            Call::Direct(CallMcpToolParams { server, tool_name, tool_args }) => {
+                let arguments = tool_args.map(from_struct).unwrap_or_default();
+                Ok(Self {
+                    server,
+                    names: [tool_name, String::new()],
+                    arguments: Ok(json(arguments)),
+                    answer: Answer::Direct,
+                })
+            }
+            Call::Legacy(McpParams { tools, .. }) => {
+                if tools.len() > MOST_CANDIDATES {
+                    return Err(Status::invalid_argument("the call names too many tools"));
+                }
+                let first = tools.into_iter().next();
+                let first =
+                    first.ok_or_else(|| Status::invalid_argument("the call names no tool"))?;
+                let arguments = match first.parameters.trim() {
+                    "" => Ok(json(Map::new())),
+                    text => Json::checked(text.to_owned().into())
+                        .map_err(|error| format!("the arguments are no JSON: {error}")),
+                };
+                Ok(Self {
+                    server: first.server_name,
+                    names: [first.name, String::new()],
+                    arguments,
+                    answer: Answer::Legacy,
+                })
+            }
+            Call::Args(McpArgs { name, args, provider_identifier, tool_name, .. }) => Ok(Self {
+                server: provider_identifier,
+                names: [name, tool_name],
+                arguments: Ok(json(from_fields(args))),
+                answer: Answer::Plain,
+            }),
+        }
+    }
+}
+
+/// A call that could not even be proposed.
+fn not_called(error: String, tool_call_id: String) -> CallToolResponse {
+    let error = McpError { error, needs_auth: false };
+    CallToolResponse {
+        result: Some(McpResult { result: Some(Ended::Error(error)) }),
+        tool_call_id,
+        outcome: "not_sent".to_owned(),
+        ..CallToolResponse::default()
+    }
+}
+
+fn json(members: Map<String, Value>) -> Json {
+    Json::from(&Value::Object(members))
+}
+
+/// The name that models use.
+fn full_name(lease: &switchboard_host::Lease, target: &Target) -> String {
+    let catalog = lease.catalog();
+    let entry = catalog.tools().find(|entry| {
+        entry.server.id.as_str() == target.server && entry.tool.name() == target.name
+    });
+    let name = entry.and_then(|entry| catalog.names().get(entry.place));
+    name.unwrap_or(&target.name).to_owned()
+}
+
+/// How long a text may be, at most as long as any.
+pub(crate) fn threshold_of(given: Option<i64>) -> Result<usize, Status> {
+    let Some(given) = given else { return Ok(MOST_BYTES) };
+    let bytes = usize::try_from(given).map_err(|_| {
+        Status::invalid_argument("`file_output_threshold_bytes` is less than nothing")
+    })?;
+    Ok(bytes.min(MOST_BYTES))
+}
+
+/// How long a call may take.
+pub(crate) fn limit_of(given: Option<i64>) -> Result<Option<Duration>, Status> {
+    let Some(given) = given.filter(|given| *given != 0) else { return Ok(None) };
+    let milliseconds = u64::try_from(given)
+        .map_err(|_| Status::invalid_argument("`timeout_ms` is less than nothing"))?;
+    Ok(Some(Duration::from_millis(milliseconds)))
+}

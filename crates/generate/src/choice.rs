@@ -1,0 +1,61 @@
+//! `enum` and `const`: a fixed set of texts becomes an enum.
+
+use serde_json::{Map, Value};
+
+use crate::lower::{Lowering, Place, about, docs_of};
+use crate::model::{Body, Ty, Word};
+use crate::names::Names;
+
+/// So many texts an enum may have; more are a text.
+const MOST_WORDS: usize = 256;
+
+impl Lowering<'_> {
+    pub(crate) fn one_of_values(&mut self, schema: &Map<String, Value>, place: &Place) -> Ty {
+        let single = schema.get("const").cloned().map(|value| vec![value]);
+        let values = schema.get("enum").and_then(Value::as_array).cloned();
+        let Some(values) = single.or(values) else { return Ty::Any };
+        let nullable = values.contains(&Value::Null);
+        let words: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
+        let texts: Vec<&str> = words.iter().filter_map(|value| value.as_str()).collect();
+        let ty = if texts.len() == words.len() && !texts.is_empty() {
+            let docs = docs_of(&about(schema));
+            let words = texts.into_iter().map(|text| (text.to_owned(), None)).collect();
+            self.words(words, docs, place)
+        } else if words.iter().all(|value| value.is_boolean()) && !words.is_empty() {
+            Ty::Flag
+        } else if words.iter().all(|value| value.is_u64()) && !words.is_empty() {
+            Ty::Natural
+        } else if words.iter().all(|value| value.is_i64()) && !words.is_empty() {
+            Ty::Integer
+        } else {
+            Ty::Any
+        };
+        if nullable { ty.or_nothing() } else { ty }
+    }
+
+    /// An enum of these texts.
+    pub(crate) fn words(
+        &mut self,
+        texts: Vec<(String, Option<String>)>,
+        docs: Option<String>,
+        place: &Place,
+    ) -> Ty {
+        let mut unique: Vec<(String, Option<String>)> = Vec::new();
+        for (text, about) in texts.into_iter().take(MOST_WORDS + 1) {
+            if !unique.iter().any(|(known, _)| *known == text) {
+                unique.push((text, about));
+            }
+        }
+        if unique.len() > MOST_WORDS {
+            return Ty::Text;
+        }
+        let mut identifiers = Names::default();
+        let word = |(value, docs): (String, Option<String>)| Word {
+            identifier: identifiers.camel(&value, "Empty"),
+            value,
+            docs,
+        };
+        let words = unique.into_iter().map(word).collect();
+        self.keep(place, docs, Body::Words(words))
+    }
+}

@@ -1,0 +1,75 @@
+//! `allOf`: several schemas that hold at once, laid together where they are objects.
+
+use serde_json::{Map, Value};
+
+use crate::lower::{Lowering, Place};
+use crate::model::Ty;
+
+/// So many parts are laid together, counted with the parts of parts.
+const MOST_PARTS: usize = 64;
+
+impl Lowering<'_> {
+    pub(crate) fn all_of(
+        &mut self,
+        schema: &Map<String, Value>,
+        parts: &[Value],
+        place: &Place,
+    ) -> Ty {
+        // A reference in brackets is how some write a description beside it.
+        if let [part] = parts
+            && ["properties", "oneOf", "anyOf", "enum"].iter().all(|key| !schema.contains_key(*key))
+        {
+            return self.ty(part, &place.deeper());
+        }
+        let mut whole = schema.clone();
+        whole.remove("allOf");
+        let mut left = MOST_PARTS;
+        for part in parts {
+            if !self.lay(&mut whole, part, &mut left) {
+                return Ty::Any;
+            }
+        }
+        self.ty(&Value::Object(whole), &place.deeper())
+    }
+
+    /// Lays one part into the whole; gives whether that was possible.
+    fn lay(&self, whole: &mut Map<String, Value>, part: &Value, left: &mut usize) -> bool {
+        let Some(rest) = left.checked_sub(1) else { return false };
+        *left = rest;
+        let part = match part.get("$ref").and_then(Value::as_str) {
+            None => Some(part),
+            Some(target) => target.strip_prefix('#').and_then(|path| self.root.pointer(path)),
+        };
+        let Some(part) = part else { return false };
+        let Some(part) = part.as_object() else { return *part == Value::Bool(true) };
+        if part.contains_key("$ref") {
+            return self.lay(whole, &Value::Object(part.clone()), left);
+        }
+        for (key, value) in part {
+            match (key.as_str(), value) {
+                ("allOf", Value::Array(parts)) => {
+                    if !parts.iter().all(|part| self.lay(whole, part, left)) {
+                        return false;
+                    }
+                }
+                ("properties", Value::Object(more)) => {
+                    let known =
+                        whole.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+                    let Some(known) = known.as_object_mut() else { return false };
+                    for (name, schema) in more {
+                        known.entry(name.clone()).or_insert_with(|| schema.clone());
+                    }
+                }
+                ("required", Value::Array(more)) => {
+                    let known = whole.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+                    let Some(known) = known.as_array_mut() else { return false };
+                    known.extend(more.iter().cloned());
+                }
+                _ => {
+                    whole.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        true
+    }
+}

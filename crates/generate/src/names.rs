@@ -1,0 +1,173 @@
+//! Identifiers out of names that others chose: ASCII, no keywords, each once.
+
+use std::collections::BTreeSet;
+
+/// The longest part of a foreign name that an identifier shows, in characters.
+const LONGEST: usize = 60;
+
+/// Words that are identifiers only with `r#` in front.
+const KEYWORDS: [&str; 48] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
+/// Words that are never identifiers, not even with `r#`.
+const NEVER: [&str; 4] = ["self", "super", "crate", "Self"];
+
+/// What a module uses by these names, so that no type of its own may have them.
+const USED: [&str; 20] = [
+    "BTreeMap",
+    "Box",
+    "Call",
+    "CallError",
+    "Caller",
+    "Default",
+    "Deserialize",
+    "Err",
+    "Host",
+    "None",
+    "Ok",
+    "Option",
+    "Reply",
+    "Result",
+    "Self",
+    "Serialize",
+    "Some",
+    "String",
+    "Value",
+    "Vec",
+];
+
+/// The names of one scope.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// The scope of a module's types.
+    pub(crate) fn of_types() -> Self {
+        Self { taken: USED.iter().map(|&name| name.to_owned()).collect() }
+    }
+
+    /// A field or function: `snake_case`.
+    pub(crate) fn snake(&mut self, name: &str, otherwise: &str) -> String {
+        let wanted = match words(name).join("_") {
+            empty if empty.is_empty() => otherwise.to_owned(),
+            number if number.starts_with(|c: char| c.is_ascii_digit()) => format!("n{number}"),
+            wanted => wanted,
+        };
+        let wanted = match wanted.as_str() {
+            word if KEYWORDS.contains(&word) => format!("r#{word}"),
+            word if NEVER.contains(&word) => format!("{word}_"),
+            _ => wanted,
+        };
+        self.unique(wanted, "_")
+    }
+
+    /// A type or variant: `CamelCase`.
+    pub(crate) fn camel(&mut self, name: &str, otherwise: &str) -> String {
+        let wanted = match camel(name) {
+            empty if empty.is_empty() => otherwise.to_owned(),
+            wanted => wanted,
+        };
+        let wanted = if NEVER.contains(&wanted.as_str()) { format!("{wanted}_") } else { wanted };
+        self.unique(wanted, "")
+    }
+
+    fn unique(&mut self, wanted: String, between: &str) -> String {
+        if self.taken.insert(wanted.clone()) {
+            return wanted;
+        }
+        let plain = wanted.trim_start_matches("r#");
+        let mut number = 2_u64;
+        loop {
+            let other = format!("{plain}{between}{number}");
+            if self.taken.insert(other.clone()) {
+                return other;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// A name in `CamelCase`; empty if nothing of it can be kept.
+pub(crate) fn camel(name: &str) -> String {
+    let capital = |word: String| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    };
+    let joined: String = words(name).into_iter().map(capital).collect();
+    if joined.starts_with(|c: char| c.is_ascii_digit()) { format!("N{joined}") } else { joined }
+}
+
+/// The words of a name, in small ASCII letters and digits.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let letters: Vec<char> = name.chars().take(LONGEST).collect();
+    for (place, &c) in letters.iter().enumerate() {
+        let before = place.checked_sub(1).and_then(|place| letters.get(place));
+        let after = letters.get(place + 1);
+        let begins = c.is_ascii_uppercase()
+            && (before.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                || after.is_some_and(char::is_ascii_lowercase));
+        if (begins || !c.is_ascii_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c.is_ascii_alphanumeric() {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, USED};
+
+    #[test]
+    fn names_become_identifiers_that_rust_takes() {
+        for (name, snake, camel) in [
+            ("get-sum", "get_sum", "GetSum"),
+            ("getHTTPServer2", "get_http_server2", "GetHttpServer2"),
+            ("files.read/text", "files_read_text", "FilesReadText"),
+            ("type", "r#type", "Type"),
+            ("self", "self_", "Self_"),
+            ("gen", "r#gen", "Gen"),
+            ("3d", "n3d", "N3d"),
+            ("Größe", "gr_e", "GrE"),
+            ("名前", "field", "Field"),
+            ("", "field", "Field"),
+            ("a\"; fn evil() {} //", "a_fn_evil", "AFnEvil"),
+            ("__proto__", "proto", "Proto"),
+        ] {
+            assert_eq!(Names::default().snake(name, "field"), snake, "{name}");
+            assert_eq!(Names::default().camel(name, "Field"), camel, "{name}");
+        }
+    }
+
+    #[test]
+    fn equal_names_are_told_apart() {
+        let mut names = Names::default();
+        let all = ["a-b", "a_b", "aB", "a_b_2"].map(|name| names.snake(name, "field"));
+        assert_eq!(all, ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]);
+        let mut names = Names::default();
+        assert_eq!(["type", "Type"].map(|name| names.snake(name, "field")), ["r#type", "type_2"]);
+    }
+
+    #[test]
+    fn a_type_never_takes_a_name_that_the_module_uses() {
+        for used in USED {
+            let name = Names::of_types().camel(used, "Type");
+            assert!(!USED.contains(&name.as_str()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Texts of others as comments and strings of Rust that hold nothing but text.
+
+/// The most lines of a description that are kept.
+const MOST_LINES: usize = 40;
+/// The longest line of a comment, in characters.
+const LONGEST_LINE: usize = 400;
+
+/// Lines of a doc comment, each with its line end.
+///
+/// What is written there can be no code: a comment ends with its line, lines hold no invisible
+/// characters, and no example stands in it that `cargo test` would run. Markup of pages and links
+/// is taken as text.
+pub(crate) fn comment(text: &str, indent: &str) -> String {
+    let lines = lines(text);
+    lines.iter().map(|line| format!("{indent}/// {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// The text as one line of plain words.
+pub(crate) fn line(text: &str) -> String {
+    lines(text).into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let broken = text.replace("\r\n", "\n").replace(['\r', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
+    let mut lines: Vec<String> = Vec::new();
+    for line in broken.lines().map(plain) {
+        // One empty line parts paragraphs; more say nothing.
+        if !line.is_empty() || lines.last().is_some_and(|before| !before.is_empty()) {
+            lines.push(line);
+        }
+        if lines.len() == MOST_LINES {
+            lines.push("…".to_owned());
+            break;
+        }
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// One line without anything that could mean more than its words.
+fn plain(line: &str) -> String {
+    let seen: String = line.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
+    // Single spaces only: four of them begin an example, also behind the mark of a list.
+    let words: Vec<&str> = seen.split_whitespace().collect();
+    let mut text = words.join(" ");
+    if text.chars().count() > LONGEST_LINE {
+        text = text.chars().take(LONGEST_LINE).collect();
+        text.push('…');
+    }
+    // Three of these in a row begin an example as well.
+    while text.contains("```") {
+        text = text.replace("```", "''");
+    }
+    while text.contains("~~~") {
+        text = text.replace("~~~", "''");
+    }
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '<' | '[' | ']') {
+            safe.push('\\');
+        }
+        safe.push(c);
+    }
+    safe
+}
+
+/// A string literal.
+pub(crate) fn literal(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            ' '..='~' => literal.push(c),
+            c if c.is_alphanumeric() => literal.push(c),
+            c => literal.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+/// Whether a character can be seen and does nothing to others.
+fn is_shown(c: char) -> bool {
+    !c.is_control()
+        && !matches!(
+            u32::from(c),
+            0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
+                | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
+                | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
+                | 0xE000..=0xF8FF | 0xE0000..=0x0010_FFFF
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{comment, line, literal};
+
+    #[test]
+    fn a_comment_holds_nothing_that_could_be_run_or_hide() {
+        for (text, shown) in [
+            ("Adds.\nTwice.", "/// Adds.\n/// Twice.\n"),
+            ("a\rfn evil() {}", "/// a\n/// fn evil() {}\n"),
+            ("a\u{2028}fn evil() {}", "/// a\n/// fn evil() {}\n"),
+            ("```\nevil()\n```", "/// ''\n/// evil()\n/// ''\n"),
+            ("- ````rust\nevil()", "/// - ''`rust\n/// evil()\n"),
+            ("~~~~~~\nevil()", "/// ''''\n/// evil()\n"),
+            ("a\n\n\n\n    evil()", "/// a\n///\n/// evil()\n"),
+            ("-     evil()\n>\t\tevil()", "/// - evil()\n/// > evil()\n"),
+            ("<script>x</script>", "/// \\<script>x\\</script>\n"),
+            ("\\<b> [x](y)", "/// \\\\\\<b> \\[x\\](y)\n"),
+            ("a\u{202e}b\u{200b}c\0d", "/// a b c d\n"),
+            ("*/ #![feature(x)] /*", "/// */ #!\\[feature(x)\\] /*\n"),
+            ("/ a", "/// / a\n"),
+            ("", ""),
+            ("\n \n", ""),
+        ] {
+            assert_eq!(comment(text, ""), shown, "{text:?}");
+        }
+        assert_eq!(comment(&"x\n".repeat(100), "").lines().count(), 41);
+        assert_eq!(line("a\n\nb\tc"), "a b c");
+    }
+
+    #[test]
+    fn a_literal_reads_back_as_the_text() {
+        for (text, written) in [
+            ("plain", r#""plain""#),
+            ("\"); evil(", r#""\"); evil(""#),
+            ("a\\", r#""a\\""#),
+            ("é名", "\"é名\""),
+            ("a\nb\0\u{202e}", r#""a\u{a}b\u{0}\u{202e}""#),
+        ] {
+            assert_eq!(literal(text), written);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Types and functions as text.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Body, Field, Item, Presence};
+use crate::module::Function;
+use crate::text::{comment, line, literal};
+
+/// So many parameters a constructor may have.
+const MOST_PARAMETERS: usize = 7;
+
+/// The text of a module.
+pub(crate) fn module(server: &str, functions: &[Function<'_>], items: &[Item]) -> String {
+    let mut body = String::new();
+    for function in functions {
+        body.push('\n');
+        body.push_str(&written_function(function));
+    }
+    let defaults = with_default(items);
+    for item in items {
+        body.push('\n');
+        body.push_str(&written_item(item, &defaults));
+    }
+    let mut text = String::new();
+    let named = line(server);
+    text.push_str(&format!("//! Typed calls of the tools of server `{named}`.\n\
+         //!\n\
+         //! Made by `switchboard generate rust`; what is changed here is lost when it is made again.\n"));
+    text.push('\n');
+    text.push_str(&imports(&body));
+    let server = literal(server);
+    text.push_str("\n/// The server's name in the configuration.\n");
+    text.push_str(&format!("pub const SERVER: &str = {server};\n"));
+    text.push_str(&body);
+    text
+}
+
+/// Only what is used is imported. Words of others stand in comments and strings, where they may
+/// name a type: that imports one too many at worst, so code alone is looked at.
+fn imports(body: &str) -> String {
+    let code: Vec<&str> = body
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.starts_with("///") && !line.starts_with("#["))
+        .map(|line| line.split('"').next().unwrap_or_default())
+        .collect();
+    let has = |word: &str| code.iter().any(|line| line.contains(word));
+    let mut text = String::new();
+    if has("BTreeMap<") {
+        text.push_str("use std::collections::BTreeMap;\n\n");
+    }
+    if has("pub struct ") || has("pub enum ") {
+        text.push_str("use serde::{Deserialize, Serialize};\n");
+    }
+    let any = |line: &&str| line.split(|c: char| !c.is_alphanumeric()).any(|word| word == "Value");
+    if code.iter().any(any) {
+        text.push_str("use serde_json::Value;\n");
+    }
+    if has("Result<Reply") {
+        text.push_str("use switchboard_host::format::Reply;\n");
+    }
+    if has("pub async fn ") {
+        text.push_str("use switchboard_host::{CallError, Caller, Host};\n");
+    }
+    text
+}
+
+fn written_function(function: &Function<'_>) -> String {
+    let tool = function.tool;
+    let about = tool.description.as_deref().map(|text| comment(text, "")).unwrap_or_default();
+    let mut text = match about.is_empty() {
+        true => comment(&format!("Calls the tool {}.", tool.name), ""),
+        false => about,
+    };
+    text.push_str(
+        "///\n/// # Errors\n/// When the call does not end with a result, or with one of another shape.\n",
+    );
+    let (method, result) = match &function.output {
+        Some(ty) => ("call_for", ty.to_text()),
+        None => ("call_for_content", "Reply".to_owned()),
+    };
+    let (parameter, given) = match &function.arguments {
+        Some(ty) => (format!("\n    arguments: &{},", ty.to_text()), "arguments"),
+        None => (String::new(), "&()"),
+    };
+    let (identifier, name) = (&function.identifier, literal(&tool.name));
+    text.push_str(&format!(
+        "pub async fn {identifier}(\n    host: &Host,\n    caller: &Caller,{parameter}\n\
+         ) -> Result<{result}, CallError> {{\n    \
+         host.{method}(caller, SERVER, {name}, {given}).await\n}}\n"
+    ));
+    text
+}
+
+fn written_item(item: &Item, defaults: &BTreeSet<&str>) -> String {
+    let about = item.docs.as_deref().map(|text| comment(text, "")).unwrap_or_default();
+    let mut text = if about.is_empty() { format!("/// {}\n", usual(item)) } else { about };
+    let name = &item.name;
+    match &item.body {
+        Body::Fields(fields) => {
+            let default = if defaults.contains(name.as_str()) { "Default, " } else { "" };
+            text.push_str(&format!(
+                "#[derive(Clone, Debug, {default}PartialEq, Serialize, Deserialize)]\n\
+                 pub struct {name} {{\n"
+            ));
+            fields.iter().for_each(|field| text.push_str(&written_field(field)));
+        }
+        Body::Words(words) => {
+            text.push_str(&format!(
+                "#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]\n\
+                 pub enum {name} {{\n"
+            ));
+            for word in words {
+                let about = word.docs.as_deref().map(|text| comment(text, "    "));
+                let about = about
+                    .filter(|text| !text.is_empty())
+                    .unwrap_or_else(|| comment(&format!("The word {:?}.", word.value), "    "));
+                let (value, identifier) = (literal(&word.value), &word.identifier);
+                text.push_str(&format!(
+                    "{about}    #[serde(rename = {value})]\n    {identifier},\n"
+                ));
+            }
+        }
+        Body::Either(variants) => {
+            text.push_str(&format!(
+                "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n\
+                 #[serde(untagged)]\n\
+                 pub enum {name} {{\n"
+            ));
+            for (identifier, ty) in variants {
+                let ty = ty.to_text();
+                text.push_str(&format!("    /// As `{ty}`.\n    {identifier}({ty}),\n"));
+            }
+        }
+    }
+    text.push_str("}\n");
+    if let Body::Fields(fields) = &item.body
+        && !defaults.contains(name.as_str())
+    {
+        text.push_str(&constructor(name, fields));
+    }
+    text
+}
+
+/// The types that have an empty value. What a type holds comes before it, unless it is boxed.
+fn with_default(items: &[Item]) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for item in items {
+        if let Body::Fields(fields) = &item.body
+            && fields.iter().all(|field| field.ty.has_default(&found))
+        {
+            found.insert(item.name.as_str());
+        }
+    }
+    found
+}
+
+/// A function that takes what is required, for a type without an empty value: nobody wants to write
+/// down everything that may be left out.
+fn constructor(name: &str, fields: &[Field]) -> String {
+    let (required, others): (Vec<&Field>, Vec<&Field>) =
+        fields.iter().partition(|field| field.presence == Presence::Required);
+    if others.is_empty() || required.len() > MOST_PARAMETERS {
+        return String::new();
+    }
+    let parameters: Vec<String> = required
+        .iter()
+        .map(|field| format!("{}: {}", field.identifier, field.ty.to_text()))
+        .collect();
+    let given = required.iter().map(|field| field.identifier.clone());
+    let empty = others.iter().map(|field| format!("{}: Default::default()", field.identifier));
+    let members: Vec<String> = given.chain(empty).collect();
+    format!(
+        "\nimpl {name} {{\n    /// With what is required, and nothing else.\n    #[must_use]\n    \
+         pub fn new({}) -> Self {{\n        Self {{ {} }}\n    }}\n}}\n",
+        parameters.join(", "),
+        members.join(", ")
+    )
+}
+
+fn written_field(field: &Field) -> String {
+    let about = field.docs.as_deref().map(|text| comment(text, "    "));
+    let about = about
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| comment(&format!("The member {:?}.", field.key), "    "));
+    let mut attributes = Vec::new();
+    match field.presence {
+        Presence::Rest => attributes.push("flatten".to_owned()),
+        Presence::Required | Presence::Optional => {
+            if field.identifier.trim_start_matches("r#") != field.key {
+                attributes.push(format!("rename = {}", literal(&field.key)));
+            }
+        }
+    }
+    if field.presence == Presence::Optional {
+        attributes.push("default".to_owned());
+        attributes.push("skip_serializing_if = \"Option::is_none\"".to_owned());
+    }
+    let attribute = match attributes.is_empty() {
+        true => String::new(),
+        false => format!("    #[serde({})]\n", attributes.join(", ")),
+    };
+    let (identifier, ty) = (&field.identifier, field.ty.to_text());
+    format!("{about}{attribute}    pub {identifier}: {ty},\n")
+}
+
+/// What is said of a type whose schema says nothing.
+fn usual(item: &Item) -> &'static str {
+    match (&item.body, item.name.ends_with("Arguments"), item.name.ends_with("Output")) {
+        (Body::Fields(_), true, _) => "The arguments of a tool.",
+        (Body::Fields(_), _, true) => "The structured result of a tool.",
+        (Body::Fields(_), false, false) => "An object.",
+        (Body::Words(_), ..) => "One of several words.",
+        (Body::Either(_), ..) => "One of several types.",
+    }
+}

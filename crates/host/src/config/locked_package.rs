@@ -1,0 +1,88 @@
+//! Packages in the lock file: the exact version and the digest that a registry told, held against what would run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::environment::Environment;
+use crate::config::package_cache::{Fetched, fetched, folder};
+use crate::config::packages::{self, Package};
+use crate::config::resolved::{ServerConfig, Transport};
+
+/// A package that a server's command fetches and runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageSpec {
+    /// As databases of packages call it: `npm` or `PyPI`.
+    pub ecosystem: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The exact version that the command names, if it does.
+    pub version: Option<String>,
+}
+
+/// A package as it was when the lock was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedPackage {
+    /// As databases of packages call it: `npm` or `PyPI`.
+    pub ecosystem: String,
+    /// Its name.
+    pub name: String,
+    /// The exact version.
+    pub version: String,
+    /// The digest of what is fetched, as the registry writes it.
+    pub integrity: String,
+}
+
+/// What is known here of a locked package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It was fetched before, and is the one that was locked.
+    Same,
+    /// It was fetched before, and is another one.
+    Other,
+    /// Nothing; the registry has to be asked.
+    None,
+}
+
+/// The packages that a server's command fetches, of the kinds whose registries tell digests.
+#[must_use]
+pub fn packages_of(server: &ServerConfig) -> Vec<PackageSpec> {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
+    let words: Vec<&str> =
+        std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
+    let spec = |package: Package| {
+        let is_plain = !package.name.contains("://") && !package.name.contains("git+");
+        let is_known = matches!(package.ecosystem, "npm" | "PyPI");
+        (is_plain && is_known).then(|| PackageSpec {
+            ecosystem: package.ecosystem,
+            name: package.name,
+            version: package.version.filter(|_| package.is_pinned),
+        })
+    };
+    packages::of(&words).into_iter().filter_map(spec).collect()
+}
+
+impl LockedPackage {
+    /// What the caches of this machine say about it.
+    #[must_use]
+    pub fn evidence(&self, environment: &Environment) -> Evidence {
+        let cache = folder(environment).filter(|_| self.ecosystem == "npm");
+        let found = cache.map(|cache| fetched(&cache, &self.name)).unwrap_or_default();
+        let is_same =
+            |one: &Fetched| one.version == self.version && one.integrity == self.integrity;
+        if found.is_empty() {
+            Evidence::None
+        } else if found.iter().all(is_same) {
+            Evidence::Same
+        } else if found.iter().any(|one| one.version == self.version && !is_same(one)) {
+            Evidence::Other
+        } else {
+            // Other versions were fetched for other commands.
+            Evidence::None
+        }
+    }
+
+    /// Its name and version, to be shown.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+}

@@ -1,0 +1,63 @@
+//! A value of one kind out of a node of a file, or what is wrong with it in words that follow its name.
+
+use crate::config::document::{Member, Node, Value};
+use crate::config::error::shown;
+
+/// What is wrong with a value.
+pub(super) struct Wrong {
+    /// Goes on after the name of the value.
+    pub(super) predicate: String,
+    /// What to do about it.
+    pub(super) hint: Option<String>,
+}
+
+impl Node {
+    /// A truth value.
+    pub(super) fn flag(&self) -> Result<bool, Wrong> {
+        match &self.value {
+            Value::Bool(value) => Ok(*value),
+            _ => Err(self.other_than("true or false")),
+        }
+    }
+
+    /// A text, as it is written.
+    pub(super) fn text(&self) -> Result<&str, Wrong> {
+        match &self.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.other_than("a string")),
+        }
+    }
+
+    /// A list; `wanted` says of what.
+    pub(super) fn list(&self, wanted: &str) -> Result<&[Self], Wrong> {
+        match &self.value {
+            Value::List(nodes) => Ok(nodes),
+            _ => Err(self.other_than(wanted)),
+        }
+    }
+
+    /// The members of an object.
+    pub(super) fn members(&self) -> Result<&[Member], Wrong> {
+        match &self.value {
+            Value::Object(members) => Ok(members),
+            _ => Err(self.other_than("an object")),
+        }
+    }
+
+    /// What is wrong where something else was wanted.
+    pub(super) fn other_than(&self, wanted: &str) -> Wrong {
+        Wrong { predicate: format!("must be {wanted}, not {}", self.kind()), hint: None }
+    }
+}
+
+/// What a word stands for, of a few.
+pub(super) fn choose<T: Copy>(word: &str, choices: &[(&str, T)]) -> Result<T, Wrong> {
+    let found = choices.iter().find(|(name, _)| *name == word);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        Wrong {
+            predicate: format!("cannot be `{}`", shown(word)),
+            hint: Some(format!("use one of `{}`", names.join("`, `"))),
+        }
+    })
+}

@@ -1,0 +1,118 @@
+//! What a program that embeds the host needs beside the line: short ways to start it and to answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::builtin::InProcess;
+use crate::config::{ConfigError, Environment, Places};
+use crate::host::Host;
+use crate::options::{Options, Recording};
+use crate::policy::{Answer, Question};
+use crate::record::WaitingFile;
+use crate::review::{
+    self, Ask, Asker, Entry, FaceAnswers, Given, Reply, Replying, Reviewer, Sampler, USUAL_LIMIT,
+    Waiting, WaitingError,
+};
+use crate::server_id::{ServerId, ServerIdError};
+
+impl Options {
+    /// What the user has configured, as the program `switchboard` would find it.
+    ///
+    /// # Errors
+    /// When there is no home folder.
+    pub fn of_user() -> Result<Self, ConfigError> {
+        let environment = Environment::from_process();
+        Ok(Self::new(Places::find(&environment, &[])?, environment))
+    }
+
+    /// Nothing but what the program says: no file of the user or of a project is read. Records and
+    /// other state are kept in this folder.
+    #[must_use]
+    pub fn alone(state: impl Into<PathBuf>) -> Self {
+        Self::new(Places::bare(state.into()), Environment::from_process())
+    }
+
+    /// The same with this file of servers and settings, and no other.
+    #[must_use]
+    pub fn with_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.places.explicit.push(file.into());
+        self
+    }
+
+    /// The same with somebody who decides where the rules leave it to a person.
+    #[must_use]
+    pub fn with_reviewer(mut self, reviewer: impl Reviewer + 'static) -> Self {
+        self.reviewer = Arc::new(reviewer);
+        self
+    }
+
+    /// The same with somebody who answers what servers ask: forms to fill in, addresses to visit.
+    ///
+    /// Without one, servers are told that nobody can be asked.
+    #[must_use]
+    pub fn with_asker(self, asker: impl Asker + 'static) -> Self {
+        self.with_answers(|waiting| {
+            FaceAnswers::new(Arc::new(asker), Vec::new()).with_waiting(waiting)
+        })
+    }
+
+    /// The same, and with models for the servers whose entry says that they may ask one.
+    #[must_use]
+    pub fn with_asker_and_sampler(
+        self,
+        asker: impl Asker + 'static,
+        sampler: impl Sampler + 'static,
+    ) -> Self {
+        self.with_answers(|waiting| {
+            FaceAnswers::new(Arc::new(asker), Vec::new())
+                .with_waiting(waiting)
+                .with_sampler(Arc::new(sampler))
+        })
+    }
+
+    fn with_answers(mut self, answers: impl FnOnce(Waiting) -> FaceAnswers) -> Self {
+        let store = match self.record {
+            Recording::On => WaitingFile::below(&self.places.state),
+            Recording::Off => WaitingFile::in_memory(),
+        };
+        let waiting = Waiting::new(store, USUAL_LIMIT);
+        self.answers = Arc::new(answers(waiting.clone()));
+        self.waiting = Some(waiting);
+        self
+    }
+
+    /// The same with a server whose tools are functions of the program. It takes the place of one
+    /// of the same name in a file.
+    ///
+    /// # Errors
+    /// When that is no name for a server.
+    pub fn with_server(mut self, name: &str, server: InProcess) -> Result<Self, ServerIdError> {
+        self.in_process.insert(ServerId::new(name)?, Arc::new(server));
+        Ok(self)
+    }
+}
+
+impl Host {
+    /// Answers what waits for a person, as they saw it: [`Host::waiting`] lists it, and `by` says
+    /// where they saw it. The first answer counts, whoever gives it.
+    ///
+    /// # Errors
+    /// When it does not wait any more, or it is no answer to what was asked.
+    pub async fn answer(&self, entry: &Entry, given: Given, by: &str) -> Result<(), WaitingError> {
+        self.waiting().answer(&entry.id, &entry.digest, given, by).await
+    }
+}
+
+/// A function that decides at once is a reviewer.
+impl<F: Fn(&Question) -> Answer + Send + Sync> Reviewer for F {
+    fn ask<'a>(&'a self, question: &'a Question) -> review::Answering<'a> {
+        Box::pin(async move { Ok(self(question)) })
+    }
+}
+
+/// A function that replies at once is an asker.
+impl<F: Fn(&Ask) -> Reply + Send + Sync> Asker for F {
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
+        Box::pin(async move { self(ask) })
+    }
+}

@@ -1,0 +1,42 @@
+//! What would be decided about a call, by which level, and how risky it is.
+
+use crate::caller::Caller;
+use crate::catalog::ResolvedCall;
+use crate::config::Config;
+use crate::policy::facts::Facts;
+use crate::policy::policy::Policy;
+use crate::policy::risk::{Risk, risk_of};
+use crate::policy::rules::{Rules, Verdict};
+use crate::policy::ruling::Ruling;
+use crate::policy::sessions::SessionFacts;
+
+/// What would be decided about a call, and why.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// What counts.
+    pub verdict: Verdict,
+    /// What each level says that says something, the strongest first.
+    pub rulings: Vec<Ruling>,
+    /// How risky the call is.
+    pub risk: Risk,
+}
+
+impl Explained {
+    /// Decides a call by a configuration; nothing is called.
+    #[must_use]
+    pub fn of(
+        config: &Config,
+        call: &ResolvedCall,
+        caller: &Caller,
+        session: &SessionFacts,
+    ) -> Self {
+        let policy = Policy::of(&config.policies);
+        let facts = Facts::of(call, caller, session);
+        let rules = Rules { policy: Some(&policy), ..Rules::of(&config.settings, &[]) };
+        Self {
+            verdict: rules.verdict(&facts, call.server().config.as_deref()),
+            rulings: policy.rulings(&facts),
+            risk: risk_of(&facts),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Which calls to list, as conditions of a query; and pages of them that come soon in any case.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, ToSql};
+
+use super::call_id::CallId;
+use super::error::LedgerError;
+use super::ledger::Ledger;
+use super::reader::{Reader, Summary};
+use super::rows::summary;
+use crate::outcome::OutcomeKind;
+
+/// So many calls are looked at for what no index tells: what was called, who called, a text.
+const WINDOW: u32 = 50_000;
+
+/// What a list needs, without the large values.
+const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
+                         outcome, reason, duration_us, result_bytes, \
+                         (SELECT task FROM tasks WHERE call = calls.id) AS task";
+
+/// Not by pattern, so that nothing in the text means something else.
+const HAS_TEXT: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
+                        OR instr(lower(coalesce(message, '')), :text))";
+
+/// A name alone is that of a person, a model or a client.
+const OF_CALLER: &str =
+    "caller IN (:caller, 'person:' || :caller, 'model:' || :caller, 'client:' || :caller)";
+
+/// Which calls to list.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Only of this server.
+    pub server: Option<String>,
+    /// Only of this tool, prompt or resource.
+    pub target: Option<String>,
+    /// Only of this caller: `client:name`, or the name alone.
+    pub caller: Option<String>,
+    /// Only those that ended so.
+    pub outcome: Option<OutcomeKind>,
+    /// Only those opened at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only those opened before this time.
+    pub until: Option<Timestamp>,
+    /// Only those whose target, caller or message has this in it, whatever the case.
+    pub text: Option<String>,
+    /// Only those opened before this one: the last of the page before.
+    pub before_id: Option<CallId>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            server: None,
+            target: None,
+            caller: None,
+            outcome: None,
+            since: None,
+            until: None,
+            text: None,
+            before_id: None,
+            limit: 50,
+        }
+    }
+}
+
+impl Filter {
+    /// Only calls that are not older than this.
+    #[must_use]
+    pub fn within(self, age: Duration) -> Self {
+        Self { since: Timestamp::now().checked_sub(age).ok(), ..self }
+    }
+}
+
+/// A page of calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The calls, the newest first.
+    pub calls: Vec<Summary>,
+    /// Nothing before this time was looked at: there were too many calls since.
+    pub looked_back_to: Option<Timestamp>,
+}
+
+impl Ledger {
+    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+        match self.reader().await? {
+            Some(reader) => reader.page(filter).await,
+            None => Ok(Page::default()),
+        }
+    }
+}
+
+impl Reader {
+    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+        self.query(move |connection| page(connection, filter, WINDOW)).await
+    }
+}
+
+fn page(connection: &Connection, filter: Filter, window: u32) -> rusqlite::Result<Page> {
+    let is_scanned = filter.target.is_some() || filter.caller.is_some() || filter.text.is_some();
+    if !is_scanned {
+        return Ok(Page { calls: list(connection, &filter)?, looked_back_to: None });
+    }
+    // Only the index is walked here.
+    let all = Filter { target: None, caller: None, text: None, limit: window, ..filter.clone() };
+    let Conditions { clause, values } = Conditions::of(&all);
+    let query = format!(
+        "SELECT created_at FROM calls {clause} ORDER BY created_at DESC, id DESC \
+         LIMIT 1 OFFSET :limit"
+    );
+    let bound: Vec<(&str, &dyn ToSql)> =
+        values.iter().map(|(name, value)| (*name, &**value)).collect();
+    let floor: Option<i64> =
+        connection.query_row(&query, bound.as_slice(), |row| row.get(0)).optional()?;
+    let floor = floor.and_then(|floor| Timestamp::from_microsecond(floor).ok());
+    let since = filter.since.max(floor);
+    let calls = list(connection, &Filter { since, ..filter })?;
+    Ok(Page { calls, looked_back_to: floor })
+}
+
+/// Calls that match, the newest first.
+pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
+    let Conditions { clause, values } = Conditions::of(filter);
+    let query = format!(
+        "SELECT {IN_A_LIST} FROM calls {clause} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    );
+    let bound: Vec<(&str, &dyn ToSql)> =
+        values.iter().map(|(name, value)| (*name, &**value)).collect();
+    connection.prepare(&query)?.query_map(bound.as_slice(), summary)?.collect()
+}
+
+/// What a query asks, with its values.
+struct Conditions {
+    clause: String,
+    values: Vec<(&'static str, Box<dyn ToSql>)>,
+}
+
+impl Conditions {
+    /// Only what was asked for becomes a condition, so that an index can serve it.
+    fn of(filter: &Filter) -> Self {
+        let mut conditions: Vec<&str> = Vec::new();
+        let mut values: Vec<(&'static str, Box<dyn ToSql>)> =
+            vec![(":limit", Box::new(filter.limit))];
+        let mut add = |condition, name, value: Option<Box<dyn ToSql>>| {
+            if let Some(value) = value {
+                conditions.push(condition);
+                values.push((name, value));
+            }
+        };
+        let text =
+            |text: &Option<String>| text.clone().map(|text| Box::new(text) as Box<dyn ToSql>);
+        let time =
+            |at: Option<Timestamp>| at.map(|at| Box::new(at.as_microsecond()) as Box<dyn ToSql>);
+        add("server = :server", ":server", text(&filter.server));
+        add("target = :target", ":target", text(&filter.target));
+        add(OF_CALLER, ":caller", text(&filter.caller));
+        let outcome = filter.outcome.map(|kind| kind.as_str().to_owned());
+        // The index of what did not end well serves only a query that says so itself.
+        let of_outcome = match filter.outcome {
+            Some(OutcomeKind::Ok) => "outcome = :outcome",
+            _ => "outcome = :outcome AND outcome <> 'ok'",
+        };
+        add(of_outcome, ":outcome", text(&outcome));
+        add("created_at >= :since", ":since", time(filter.since));
+        add("created_at < :until", ":until", time(filter.until));
+        // Its row gives the place in time, for numbers are not in order between processes.
+        add(
+            "(created_at, id) < (SELECT created_at, id FROM calls WHERE id = :before)",
+            ":before",
+            filter.before_id.map(|id| Box::new(id.get()) as Box<dyn ToSql>),
+        );
+        add(HAS_TEXT, ":text", text(&filter.text.as_ref().map(|text| text.to_lowercase())));
+        let clause = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
+        };
+        Self { clause, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::LEDGER;
+    use super::*;
+
+    fn ledger(count: i64) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        for migration in LEDGER.migrations {
+            connection.execute_batch(migration).unwrap();
+        }
+        let insert = "INSERT INTO calls (id, owner, created_at, face, caller, server, kind, \
+                      target, outcome, arguments) \
+                      VALUES (?1, 'o', ?1, 'cli', ?2, 's', 'tool', ?3, ?4, '{}')";
+        for id in 1..=count {
+            let caller = if id % 2 == 0 { "client:even" } else { "person:odd" };
+            let outcome = if id % 10 == 0 { "tool_error" } else { "ok" };
+            connection.execute(insert, (id, caller, format!("tool{}", id % 5), outcome)).unwrap();
+        }
+        connection
+    }
+
+    fn found(connection: &Connection, filter: Filter, window: u32) -> (Vec<i64>, Option<i64>) {
+        let page = page(connection, filter, window).unwrap();
+        let ids = page.calls.iter().map(|call| call.id.get()).collect();
+        (ids, page.looked_back_to.map(Timestamp::as_microsecond))
+    }
+
+    #[test]
+    fn what_no_index_tells_is_looked_for_in_so_many_calls_and_goes_on_before_them() {
+        let connection = ledger(40);
+        let of = |text: &str| Some(text.to_owned());
+        let even = Filter { caller: of("even"), ..Filter::default() };
+        assert_eq!(found(&connection, even.clone(), 10), (vec![40, 38, 36, 34, 32, 30], Some(30)));
+        let until = Timestamp::from_microsecond(30).ok();
+        let further = Filter { until, ..even };
+        assert_eq!(found(&connection, further, 100).0.first(), Some(&28));
+        let tool = Filter { target: of("tool0"), limit: 2, ..Filter::default() };
+        assert_eq!(found(&connection, tool, 100), (vec![40, 35], None));
+        let named = Filter { caller: of("person:odd"), text: of("TOOL1"), ..Filter::default() };
+        assert_eq!(found(&connection, named, 100), (vec![31, 21, 11, 1], None));
+        let failed = Filter { outcome: Some(OutcomeKind::ToolError), ..Filter::default() };
+        assert_eq!(found(&connection, failed, 1), (vec![40, 30, 20, 10], None));
+    }
+
+    #[test]
+    fn every_filter_that_an_index_can_serve_is_served_by_one() {
+        let connection = ledger(1);
+        let failed = Some(OutcomeKind::ToolError);
+        for (filter, index) in [
+            (Filter::default(), "calls_by_time"),
+            (Filter { server: Some("s".to_owned()), ..Filter::default() }, "calls_by_server"),
+            (Filter { outcome: failed, ..Filter::default() }, "calls_not_well"),
+        ] {
+            let Conditions { clause, values } = Conditions::of(&filter);
+            let query = format!(
+                "EXPLAIN QUERY PLAN SELECT id FROM calls {clause} \
+                 ORDER BY created_at DESC, id DESC LIMIT :limit"
+            );
+            let bound: Vec<(&str, &dyn ToSql)> =
+                values.iter().map(|(name, value)| (*name, &**value)).collect();
+            let mut statement = connection.prepare(&query).unwrap();
+            let plan: Vec<String> = statement
+                .query_map(bound.as_slice(), |row| row.get("detail"))
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            assert!(plan[0].contains(index), "{plan:?}");
+            assert_eq!(plan.len(), 1, "nothing is sorted: {plan:?}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Calls with Rust types for their arguments and results, as generated functions make them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use switchboard_wire::Json;
+
+use crate::caller::Caller;
+use crate::format::Reply;
+use crate::host::Host;
+use crate::outcome::{Outcome, OutcomeKind};
+use crate::proposed::ProposedCall;
+
+/// Why a call gave no value of the type that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The arguments are no JSON object, so nothing was called.
+    #[error("the arguments for `{target}` are no JSON object: {why}")]
+    Arguments {
+        /// What was to be called.
+        target: String,
+        /// What they are instead.
+        why: String,
+    },
+    /// The call ended in another way than with a result.
+    #[error("`{target}` ended as {}{}", outcome.kind, words(outcome))]
+    Ended {
+        /// What was called.
+        target: String,
+        /// How it ended; the result of a tool that reports a failure is in it.
+        outcome: Box<Outcome>,
+    },
+    /// There is a result, but not of this type.
+    #[error("the result of `{target}` has another shape: {why}")]
+    Shape {
+        /// What was called.
+        target: String,
+        /// What does not fit.
+        why: String,
+        /// The outcome with the result as it came.
+        outcome: Box<Outcome>,
+    },
+}
+
+impl CallError {
+    /// How the call ended, if there was one.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Arguments { .. } => None,
+            Self::Ended { outcome, .. } | Self::Shape { outcome, .. } => Some(outcome),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.outcome()?.hint.as_deref()
+    }
+}
+
+impl Host {
+    /// Calls a tool on the catalog of this moment and reads its structured result.
+    ///
+    /// `()` stands for no arguments. It is the same call as [`Host::call`], with the same rules, and
+    /// recorded in the same way.
+    ///
+    /// # Errors
+    /// When the call does not end with a result, or with one that has no structured content of this
+    /// type.
+    pub async fn call_for<T: DeserializeOwned>(
+        &self,
+        caller: &Caller,
+        server: &str,
+        tool: &str,
+        arguments: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<T, CallError> {
+        let (reply, outcome) = self.reply_of(caller, server, tool, arguments).await?;
+        let read = match &reply.structured {
+            Some(structured) => serde_json::from_str(structured).map_err(|error| error.to_string()),
+            None => Err("it has no structured content".to_owned()),
+        };
+        read.map_err(|why| CallError::Shape {
+            target: format!("{server}/{tool}"),
+            why,
+            outcome: Box::new(outcome),
+        })
+    }
+
+    /// The same for a tool whose results have no schema: the content, item by item.
+    ///
+    /// # Errors
+    /// When the call does not end with a result.
+    pub async fn call_for_content(
+        &self,
+        caller: &Caller,
+        server: &str,
+        tool: &str,
+        arguments: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<Reply, CallError> {
+        self.reply_of(caller, server, tool, arguments).await.map(|(reply, _)| reply)
+    }
+
+    async fn reply_of(
+        &self,
+        caller: &Caller,
+        server: &str,
+        tool: &str,
+        arguments: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<(Reply, Outcome), CallError> {
+        let target = || format!("{server}/{tool}");
+        let arguments =
+            object(arguments).map_err(|why| CallError::Arguments { target: target(), why })?;
+        let proposed = ProposedCall::tool(server, tool, arguments);
+        let record = self.call(&self.lease(), proposed, caller).await;
+        let outcome = record.outcome;
+        let result = outcome.result.as_ref().filter(|_| outcome.kind == OutcomeKind::Ok);
+        let Some(result) = result else {
+            return Err(CallError::Ended { target: target(), outcome: Box::new(outcome) });
+        };
+        match Reply::from_json(&String::from_utf8_lossy(result)) {
+            Ok(reply) => Ok((reply, outcome)),
+            Err(error) => {
+                let why = error.to_string();
+                Err(CallError::Shape { target: target(), why, outcome: Box::new(outcome) })
+            }
+        }
+    }
+}
+
+/// The text of a JSON object.
+fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
+    match serde_json::to_value(arguments) {
+        Ok(Value::Null) => Ok(crate::call::no_arguments()),
+        Ok(object @ Value::Object(_)) => Ok(Json::from(&object)),
+        Ok(Value::Bool(_)) => Err("a boolean".to_owned()),
+        Ok(Value::Number(_)) => Err("a number".to_owned()),
+        Ok(Value::String(_)) => Err("a text".to_owned()),
+        Ok(Value::Array(_)) => Err("a list".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What is said of an outcome: its sentence, or what the tool itself says of its failure.
+fn words(outcome: &Outcome) -> String {
+    let told = outcome.message.clone().or_else(|| {
+        let result = outcome.result.as_ref()?;
+        let reply = Reply::from_json(&String::from_utf8_lossy(result)).ok()?;
+        reply.items.into_iter().find_map(|item| match item {
+            crate::format::Item::Text(text) => Some(text),
+            _ => None,
+        })
+    });
+    told.map(|told| format!(": {}", crate::format::escape_line(&told))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::{CallError, Outcome, object};
+
+    #[test]
+    fn arguments_are_an_object_or_nothing() {
+        let shown = |value: serde_json::Value| object(&value).map(|json| json.as_str().to_owned());
+        assert_eq!(shown(json!({"a": 1})), Ok(r#"{"a":1}"#.to_owned()));
+        assert_eq!(object(&()).map(|json| json.as_str().to_owned()), Ok("{}".to_owned()));
+        for (value, word) in [
+            (json!(1), "a number"),
+            (json!([1]), "a list"),
+            (json!("x"), "a text"),
+            (json!(true), "a boolean"),
+        ] {
+            assert_eq!(shown(value), Err(word.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_error_says_how_the_call_ended_and_what_the_tool_said() {
+        let result = r#"{"content":[{"type":"text","text":"no\u001b[2J paper"}],"isError":true}"#;
+        let failed = Outcome::tool_error(Bytes::from_static(result.as_bytes()));
+        let target = "office/print".to_owned();
+        for (outcome, said) in [
+            (failed, "`office/print` ended as tool_error: no\\e[2J paper"),
+            (
+                Outcome::denied("rule", "`deny office` says no").with_hint("ask"),
+                "`office/print` ended as denied: `deny office` says no",
+            ),
+            (Outcome::new(crate::OutcomeKind::Cancelled), "`office/print` ended as cancelled"),
+        ] {
+            let hint = outcome.hint.clone();
+            let error = CallError::Ended { target: target.clone(), outcome: Box::new(outcome) };
+            assert_eq!(error.to_string(), said);
+            assert_eq!(error.hint(), hint.as_deref());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Reads a zip within limits; nothing in it may lead out of its folder.
+
+use std::collections::BTreeSet;
+use std::io::{Cursor, Read as _};
+
+use zip::ZipArchive;
+
+use crate::bundle::error::BundleError;
+
+/// How much of a bundle is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArchiveLimits {
+    /// The largest file, packed.
+    pub packed_bytes: u64,
+    /// Everything in it, unpacked.
+    pub total_bytes: u64,
+    /// As many files.
+    pub files: usize,
+    /// How many times larger than packed a file may be.
+    pub ratio: u64,
+}
+
+impl Default for ArchiveLimits {
+    fn default() -> Self {
+        let mebibyte = 1024 * 1024;
+        Self {
+            packed_bytes: 256 * mebibyte,
+            total_bytes: 1_024 * mebibyte,
+            files: 50_000,
+            ratio: 200,
+        }
+    }
+}
+
+/// Files that are small may be packed as tightly as they like.
+const SMALL: u64 = 1024 * 1024;
+/// The longest name of a file.
+const LONGEST_NAME: usize = 400;
+/// What a file is, in the mode that a zip keeps.
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+const FOLDER: u32 = 0o040_000;
+
+/// A file in a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// Its path, with `/` between the parts.
+    pub(super) name: String,
+    pub(super) index: usize,
+    pub(super) bytes: u64,
+    pub(super) executable: bool,
+}
+
+/// The files of a zip, each checked; folders are made when they are needed.
+pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Packed>, BundleError> {
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.packed_bytes {
+        return Err(BundleError::TooLarge(format!("more than {} bytes", limits.packed_bytes)));
+    }
+    let mut archive = open(bytes)?;
+    if archive.len() > limits.files {
+        return Err(BundleError::TooLarge(format!("more than {} files", limits.files)));
+    }
+    let mut files = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut total = 0_u64;
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
+        let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
+        let bad = |why: &'static str| BundleError::BadEntry { name: short(&name), why };
+        let kind = entry.unix_mode().map_or(0, |mode| mode & KIND);
+        let is_folder = name.ends_with('/');
+        if !matches!((kind, is_folder), (0, _) | (REGULAR, false) | (FOLDER, true)) {
+            return Err(bad("which is a link or something else than a file"));
+        }
+        if entry.encrypted() {
+            return Err(bad("which is encrypted"));
+        }
+        check_name(name.trim_end_matches('/')).map_err(bad)?;
+        if is_folder {
+            continue;
+        }
+        // On some machines two names that differ in case are one file.
+        if !names.insert(name.to_lowercase()) {
+            return Err(bad("twice"));
+        }
+        let (size, packed) = (entry.size(), entry.compressed_size());
+        if size > SMALL && size / packed.max(1) > limits.ratio {
+            return Err(bad("which grows too much when it is unpacked"));
+        }
+        total = total.saturating_add(size);
+        if total > limits.total_bytes {
+            return Err(BundleError::TooLarge(format!(
+                "more than {} bytes unpacked",
+                limits.total_bytes
+            )));
+        }
+        let executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
+        files.push(Packed { name, index, bytes: size, executable });
+    }
+    // A file cannot also be a folder.
+    for file in &files {
+        let is_above = |other: &Packed| {
+            other.name.strip_prefix(&file.name).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if files.len() <= 2_000 && files.iter().any(is_above) {
+            return Err(BundleError::BadEntry {
+                name: short(&file.name),
+                why: "which is a file and a folder",
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// The contents of a file; more than it announced is an error.
+pub(super) fn contents(bytes: &[u8], file: &Packed) -> Result<Vec<u8>, BundleError> {
+    let mut archive = open(bytes)?;
+    read(&mut archive, file)
+}
+
+/// The same for an archive that is open already.
+pub(super) fn read(
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    file: &Packed,
+) -> Result<Vec<u8>, BundleError> {
+    let entry = archive.by_index(file.index).map_err(|error| damaged(&error))?;
+    let mut contents = Vec::new();
+    let read = entry.take(file.bytes.saturating_add(1)).read_to_end(&mut contents);
+    read.map_err(|error| BundleError::NoArchive(error.to_string()))?;
+    if u64::try_from(contents.len()).unwrap_or(u64::MAX) != file.bytes {
+        return Err(BundleError::BadEntry {
+            name: short(&file.name),
+            why: "which has another size than it says",
+        });
+    }
+    Ok(contents)
+}
+
+pub(super) fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, BundleError> {
+    ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error))
+}
+
+fn damaged(error: &zip::result::ZipError) -> BundleError {
+    BundleError::NoArchive(error.to_string())
+}
+
+/// Refuses names that lead elsewhere, on any kind of machine.
+pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() || name.len() > LONGEST_NAME {
+        return Err("which has no name, or too long a one");
+    }
+    if name.contains(['\\', ':']) || name.starts_with('/') {
+        return Err("which is no plain path");
+    }
+    if name.chars().any(char::is_control) {
+        return Err("which has a control character in its name");
+    }
+    if name.split('/').any(|part| matches!(part, "" | "." | "..") || part.ends_with([' ', '.'])) {
+        return Err("which leads out of its folder");
+    }
+    Ok(())
+}
+
+fn short(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(120).collect()
+}

@@ -1,0 +1,88 @@
+//! A bundle in memory: what was read is what is shown, checked and unpacked.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::bundle::archive::{self, ArchiveLimits, Packed};
+use crate::bundle::error::BundleError;
+use crate::bundle::manifest::{self, Manifest};
+
+/// A bundle.
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// Its SHA-256, in lower-case hexadecimal.
+    pub sha256: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) files: Vec<Packed>,
+}
+
+impl Bundle {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is no bundle, or another one than expected.
+    pub fn open(
+        file: &Path,
+        limits: &ArchiveLimits,
+        expected: Option<&str>,
+    ) -> Result<Self, BundleError> {
+        let failed = |error: std::io::Error| BundleError::NotRead(error.to_string());
+        let opened = std::fs::File::open(file).map_err(failed)?;
+        let mut bytes = Vec::new();
+        opened
+            .take(limits.packed_bytes.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        Self::read(bytes, limits, expected)
+    }
+
+    /// Reads the bytes of a bundle. The digest is checked before anything is looked at.
+    ///
+    /// # Errors
+    /// When they are no bundle, or another one than expected.
+    pub fn read(
+        bytes: Vec<u8>,
+        limits: &ArchiveLimits,
+        expected: Option<&str>,
+    ) -> Result<Self, BundleError> {
+        let sha256 = digest(&bytes);
+        if let Some(expected) = expected {
+            let expected = expected.trim().trim_start_matches("sha256:").to_ascii_lowercase();
+            if expected != sha256 {
+                return Err(BundleError::OtherDigest { expected, found: sha256 });
+            }
+        }
+        let files = archive::files(&bytes, limits)?;
+        let entry = files.iter().find(|file| file.name == "manifest.json");
+        let entry = entry.ok_or_else(|| BundleError::NoManifest("it is not there".to_owned()))?;
+        if entry.bytes > manifest::LONGEST {
+            return Err(BundleError::NoManifest("it is too long".to_owned()));
+        }
+        let manifest = Manifest::read(&archive::contents(&bytes, entry)?)?;
+        Ok(Self { manifest, sha256, bytes, files })
+    }
+
+    /// How many files it holds, and how many bytes they have.
+    #[must_use]
+    pub fn size(&self) -> (usize, u64) {
+        (self.files.len(), self.files.iter().map(|file| file.bytes).sum())
+    }
+
+    /// Whether it holds a file.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file.name == name)
+    }
+}
+
+/// A SHA-256 in lower-case hexadecimal.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+#[path = "bundle_tests.rs"]
+mod tests;

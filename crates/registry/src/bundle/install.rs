@@ -1,0 +1,124 @@
+//! Unpacks a bundle into a folder named by its digest, and checks later that it is still the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::bundle::archive;
+use crate::bundle::bundle_type::{Bundle, digest};
+use crate::bundle::error::BundleError;
+
+/// The list of files and their digests, beside the folder with the files.
+const LIST: &str = "files.json";
+/// The folder with the files.
+const CONTENTS: &str = "contents";
+
+/// A bundle that has been unpacked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    folder: PathBuf,
+}
+
+/// Where the files of a bundle are, once it is unpacked.
+#[must_use]
+pub fn folder_of(bundles: &Path, sha256: &str) -> PathBuf {
+    bundles.join(sha256).join(CONTENTS)
+}
+
+/// The bundle that a path leads into.
+#[must_use]
+pub fn installed_at(bundles: &Path, path: &str) -> Option<Installed> {
+    let rest = Path::new(path).strip_prefix(bundles).ok()?;
+    let name = rest.components().next()?.as_os_str().to_str()?;
+    let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then(|| Installed { folder: bundles.join(name) })
+}
+
+impl Bundle {
+    /// Unpacks it, unless exactly it is there already.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or what is there is not what was unpacked.
+    pub fn install(&self, bundles: &Path) -> Result<Installed, BundleError> {
+        let failed = |error: io::Error| BundleError::NotInstalled(error.to_string());
+        let installed = Installed { folder: bundles.join(&self.sha256) };
+        if installed.folder.exists() {
+            return match installed.changes().map_err(failed)?.first() {
+                None => Ok(installed),
+                Some(change) => Err(BundleError::NotInstalled(format!(
+                    "it is there already and was changed ({change}); remove `{}`",
+                    installed.folder.display()
+                ))),
+            };
+        }
+        fs::create_dir_all(bundles).map_err(failed)?;
+        // Whoever looks sees all of it or nothing.
+        let unpacked =
+            tempfile::Builder::new().prefix(".unpacking-").tempdir_in(bundles).map_err(failed)?;
+        let mut digests = BTreeMap::new();
+        let mut archive = archive::open(&self.bytes)?;
+        for file in &self.files {
+            let contents = archive::read(&mut archive, file)?;
+            let path = unpacked.path().join(CONTENTS).join(&file.name);
+            let mode = if file.executable { 0o755 } else { 0o644 };
+            write(&path, &contents, mode).map_err(failed)?;
+            digests.insert(file.name.as_str(), digest(&contents));
+        }
+        let list = serde_json::to_vec(&digests)
+            .map_err(|error| BundleError::NotInstalled(error.to_string()))?;
+        fs::write(unpacked.path().join(LIST), list).map_err(failed)?;
+        match fs::rename(unpacked.path(), &installed.folder) {
+            Ok(()) => drop(unpacked.keep()),
+            // Another process may have been first; it unpacked the same bytes.
+            Err(_) if installed.folder.join(LIST).exists() => {}
+            Err(error) => return Err(failed(error)),
+        }
+        Ok(installed)
+    }
+}
+
+impl Installed {
+    /// Files that are missing or not as they were unpacked, at most ten.
+    ///
+    /// # Errors
+    /// When the list of files cannot be read.
+    pub fn changes(&self) -> io::Result<Vec<String>> {
+        let list = fs::read(self.folder.join(LIST))?;
+        let list: BTreeMap<String, String> = serde_json::from_slice(&list)?;
+        let mut changes = Vec::new();
+        for (name, expected) in list {
+            let path = self.folder.join(CONTENTS).join(&name);
+            // A link would lead to a file that somebody else may change.
+            let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
+            match fs::read(&path) {
+                Ok(bytes) if is_file && digest(&bytes) == expected => {}
+                Ok(_) => changes.push(format!("`{name}` was changed")),
+                Err(_) => changes.push(format!("`{name}` is missing")),
+            }
+            if changes.len() == 10 {
+                break;
+            }
+        }
+        Ok(changes)
+    }
+}
+
+fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, contents)?;
+    set_mode(path, mode)
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! The address of a registry, and how far the addresses may lead that it names.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use reqwest::Url;
+
+use crate::error::RegistryError;
+
+/// The registry that is asked where nobody names another one.
+pub const OFFICIAL: &str = "https://registry.modelcontextprotocol.io";
+
+/// How far the addresses may lead that a registry names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The public network: anybody may publish there.
+    Public,
+    /// Also the own network and this machine: whoever runs this registry was chosen.
+    Own,
+}
+
+/// Where a registry is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryAddress {
+    url: Url,
+}
+
+impl RegistryAddress {
+    /// Reads the address of a registry, with or without the version of the API at its end.
+    ///
+    /// # Errors
+    /// When it is not encrypted and not on this machine, or no plain address.
+    pub fn new(text: &str) -> Result<Self, RegistryError> {
+        let bad = |why: &str| RegistryError::BadAddress {
+            address: text.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            why: why.to_owned(),
+        };
+        let base = text.trim_end_matches('/');
+        let base = ["/v0.1/servers", "/v0/servers", "/v0.1", "/v0"]
+            .iter()
+            .find_map(|end| base.strip_suffix(end))
+            .unwrap_or(base);
+        let url = Url::parse(base).map_err(|_| bad("it is no web address"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(bad("it has a user name in it"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(bad("it has more than a path"));
+        }
+        check_scheme(&url).map_err(|why| bad(&why))?;
+        if is_metadata(&url) {
+            return Err(bad("it leads to the machine's own metadata"));
+        }
+        Ok(Self { url })
+    }
+
+    /// What this registry may name.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        let official = Url::parse(OFFICIAL).ok();
+        let is_official = official.is_some_and(|official| official.origin() == self.url.origin());
+        if is_official { Reach::Public } else { Reach::Own }
+    }
+
+    /// The address as text, without a slash at its end.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.url.as_str().trim_end_matches('/')
+    }
+
+    /// The address of something of the API.
+    pub(super) fn of(&self, parts: &[&str], query: &[(&str, &str)]) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push("v0.1").extend(parts);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+}
+
+impl Reach {
+    /// Whether an address leads to where a cloud tells machines their keys.
+    pub(crate) fn is_metadata(text: &str) -> bool {
+        Url::parse(text).is_ok_and(|url| is_metadata(&url))
+    }
+
+    /// Whether something that came from a registry may be visited.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(self, text: &str) -> Result<(), String> {
+        if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err("it has characters that do not belong into an address".to_owned());
+        }
+        let url = Url::parse(text).map_err(|_| "it is no web address".to_owned())?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("it has a user name in it".to_owned());
+        }
+        check_scheme(&url)?;
+        if is_metadata(&url) {
+            return Err("it leads to the machine's own metadata".to_owned());
+        }
+        if self == Self::Public && is_private(&url) {
+            return Err("it leads to an address that is not public".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn check_scheme(url: &Url) -> Result<(), String> {
+    match url.scheme() {
+        "https" if url.host_str().is_some() => Ok(()),
+        "http" if is_here(url) => Ok(()),
+        "http" => Err("it is not encrypted".to_owned()),
+        _ => Err("it is neither `https://` nor `http://`".to_owned()),
+    }
+}
+
+/// The address that the host stands for, if it is one; `Url` has put it into the usual form.
+fn literal(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?.trim_end_matches('.');
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    let address: IpAddr = inner.parse().ok()?;
+    Some(address.to_canonical())
+}
+
+fn name(url: &Url) -> String {
+    url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
+}
+
+fn is_here(url: &Url) -> bool {
+    let name = name(url);
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || literal(url).is_some_and(|address| address.is_loopback())
+}
+
+/// Where machines in a cloud are told who they are, with keys.
+fn is_metadata(url: &Url) -> bool {
+    let name = name(url);
+    let by_name = ["metadata", "metadata.google.internal", "metadata.goog", "instance-data"];
+    by_name.contains(&name.as_str())
+        || name.ends_with(".metadata.google.internal")
+        || match literal(url) {
+            Some(IpAddr::V4(address)) => is_odd_v4(address),
+            Some(IpAddr::V6(address)) => is_odd_v6(address),
+            None => false,
+        }
+}
+
+fn is_odd_v4(address: Ipv4Addr) -> bool {
+    address.is_link_local()
+        || address.is_unspecified()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || address == Ipv4Addr::new(100, 100, 100, 200)
+        || address == Ipv4Addr::new(168, 63, 129, 16)
+}
+
+fn is_odd_v6(address: Ipv6Addr) -> bool {
+    let [first, second, third, .., last] = address.segments();
+    let carries_v4 =
+        matches!((first, second), (0x2002, _) | (0x64, 0xff9b)) || first == 0x2001 && second == 0;
+    address.is_unspecified()
+        || address.is_multicast()
+        || first & 0xffc0 == 0xfe80
+        || carries_v4
+        || (first, second, third, last) == (0xfd00, 0x0ec2, 0, 0x254)
+}
+
+fn is_private(url: &Url) -> bool {
+    let name = name(url);
+    let local = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
+    let by_name = local.iter().any(|end| name == *end || name.ends_with(&format!(".{end}")));
+    let address = match literal(url) {
+        Some(IpAddr::V4(address)) => {
+            let [first, second, ..] = address.octets();
+            address.is_private()
+                || address.is_loopback()
+                || first == 0
+                || (first == 100 && (64..128).contains(&second))
+                || (first == 198 && (18..20).contains(&second))
+        }
+        Some(IpAddr::V6(address)) => {
+            let [first, ..] = address.segments();
+            first & 0xe000 != 0x2000
+        }
+        None => false,
+    };
+    by_name || address || (literal(url).is_none() && !name.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_registry_is_encrypted_or_here() {
+        for (text, expected) in [
+            (OFFICIAL, Some("https://registry.modelcontextprotocol.io")),
+            ("https://corp.example/mcp/v0.1/", Some("https://corp.example/mcp")),
+            ("https://corp.example/v0/servers", Some("https://corp.example")),
+            ("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080")),
+            ("http://localhost:1", Some("http://localhost:1")),
+            ("http://corp.example", None),
+            ("https://me:pass@corp.example", None),
+            ("https://corp.example/?key=1", None),
+            ("https://169.254.169.254/", None),
+            ("file:///etc/passwd", None),
+            ("corp.example", None),
+            ("", None),
+        ] {
+            let read = RegistryAddress::new(text).ok();
+            assert_eq!(read.as_ref().map(RegistryAddress::text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_cursors_become_one_part_of_the_address() {
+        let address = RegistryAddress::new("https://corp.example/mcp").unwrap();
+        assert_eq!(
+            address.of(&["servers", "io.github.a/b", "versions"], &[]).as_str(),
+            "https://corp.example/mcp/v0.1/servers/io.github.a%2Fb/versions"
+        );
+        assert_eq!(
+            address.of(&["servers"], &[("cursor", "a/b:1&x=2"), ("limit", "5")]).as_str(),
+            "https://corp.example/mcp/v0.1/servers?cursor=a%2Fb%3A1%26x%3D2&limit=5"
+        );
+    }
+
+    #[test]
+    fn only_a_registry_of_ones_own_may_name_private_places() {
+        let public =
+            ["https://mcp.example.com/mcp", "https://1.1.1.1/", "https://[2606:4700::1]/x"];
+        let private = [
+            "https://10.0.0.1/mcp",
+            "http://127.0.0.1:9/mcp",
+            "http://localhost/mcp",
+            "https://[::1]/",
+            "https://192.168.1.1/",
+            "https://0x0a000001/",
+            "https://tools/mcp",
+            "https://a.internal/",
+        ];
+        let never = [
+            "http://169.254.169.254/latest",
+            "https://169.254.169.254/",
+            "https://2852039166/",
+            "https://[fe80::1]/",
+            "https://[fd00:ec2::254]/",
+            "https://metadata.google.internal/",
+            "https://METADATA/",
+            "https://100.100.100.200/",
+            "https://[::ffff:169.254.169.254]/",
+            "https://0.0.0.0/",
+            "http://mcp.example.com/mcp",
+            "ftp://a.example/",
+            "javascript:alert(1)",
+            "https://user@a.example/",
+            "https://a.example/a b",
+            "https://a.example\\@b.example/",
+            "",
+        ];
+        for text in public {
+            assert_eq!(
+                (Reach::Public.check(text), Reach::Own.check(text)),
+                (Ok(()), Ok(())),
+                "{text}"
+            );
+        }
+        for text in private {
+            assert!(Reach::Public.check(text).is_err(), "{text}");
+            assert_eq!(Reach::Own.check(text), Ok(()), "{text}");
+        }
+        for text in never {
+            assert!(Reach::Public.check(text).is_err(), "{text}");
+            assert!(Reach::Own.check(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Keeps the answers of registries on disk, for when they cannot be reached.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// As many answers are kept; beyond, the oldest go.
+const MOST: usize = 400;
+
+/// A folder of answers.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    folder: PathBuf,
+}
+
+/// An answer that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    url: String,
+    /// Seconds since 1970.
+    at: u64,
+    pub(super) etag: Option<String>,
+    pub(super) body: String,
+}
+
+impl Kept {
+    pub(super) fn new(url: &str, etag: Option<String>, body: String) -> Self {
+        Self { url: url.to_owned(), at: now(), etag, body }
+    }
+
+    /// How long ago it was true.
+    pub(super) fn age(&self) -> Duration {
+        Duration::from_secs(now().saturating_sub(self.at))
+    }
+
+    /// The same, known to be true at this moment.
+    pub(super) fn confirmed(mut self) -> Self {
+        self.at = now();
+        self
+    }
+}
+
+impl Cache {
+    pub(super) fn below(state: &Path) -> Self {
+        Self { folder: state.join("registry-cache") }
+    }
+
+    /// What is kept of an address. What cannot be read is as good as nothing.
+    pub(super) fn get(&self, url: &str) -> Option<Kept> {
+        let text = fs::read_to_string(self.file(url)).ok()?;
+        let kept: Kept = serde_json::from_str(&text).ok()?;
+        (kept.url == url).then_some(kept)
+    }
+
+    pub(super) fn put(&self, kept: &Kept) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(serde_json::to_string(kept)?.as_bytes())?;
+        file.persist(self.file(&kept.url))?;
+        self.prune()
+    }
+
+    fn prune(&self) -> io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if let Ok(at) = entry.metadata().and_then(|it| it.modified()) {
+                files.push((at, entry.path()));
+            }
+        }
+        files.sort();
+        let beyond = files.len().saturating_sub(MOST);
+        for (_, path) in files.iter().take(beyond) {
+            // Another process may have been first.
+            fs::remove_file(path).ok();
+        }
+        Ok(())
+    }
+
+    fn file(&self, url: &str) -> PathBuf {
+        let digest = Sha256::digest(url.as_bytes());
+        let name: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.folder.join(format!("{name}.json"))
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map(|since| since.as_secs()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_for_its_address_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::below(home.path());
+        assert_eq!(cache.get("https://a.example/1"), None);
+        let kept = Kept::new("https://a.example/1", Some("\"x\"".to_owned()), "{}".to_owned());
+        cache.put(&kept).unwrap();
+        assert_eq!(cache.get("https://a.example/1"), Some(kept.clone()));
+        assert_eq!(cache.get("https://a.example/2"), None);
+        fs::write(cache.file("https://a.example/2"), serde_json::to_string(&kept).unwrap())
+            .unwrap();
+        assert_eq!(cache.get("https://a.example/2"), None);
+        fs::write(cache.file("https://a.example/1"), "{").unwrap();
+        assert_eq!(cache.get("https://a.example/1"), None);
+    }
+
+    #[test]
+    fn the_age_is_the_time_since_it_was_true() {
+        let mut kept = Kept::new("u", None, String::new());
+        kept.at -= 3 * 3_600;
+        assert!(kept.age() >= Duration::from_secs(3 * 3_600));
+        assert!(kept.confirmed().age() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn only_so_many_answers_are_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::below(home.path());
+        for number in 0..MOST + 5 {
+            cache.put(&Kept::new(&number.to_string(), None, String::new())).unwrap();
+        }
+        assert_eq!(fs::read_dir(&cache.folder).unwrap().count(), MOST);
+    }
+}

@@ -1,0 +1,134 @@
+//! One GET with limits: how long it takes, how much comes, and where it leads.
+
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
+use reqwest::{Client, Url, redirect};
+use switchboard_wire::http::prepare_tls;
+
+use crate::client::address::Reach;
+
+/// Redirects that are followed.
+const REDIRECTS: usize = 5;
+
+/// How much of a registry is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long one answer may take, as a whole.
+    pub answer: Duration,
+    /// The longest answer, in bytes.
+    pub answer_bytes: usize,
+    /// As many pages of a list are read.
+    pub pages: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { answer: Duration::from_secs(20), answer_bytes: 8 * 1024 * 1024, pages: 20 }
+    }
+}
+
+/// Who fetches.
+#[derive(Debug, Clone)]
+pub(crate) struct Fetcher {
+    client: Client,
+    limits: Limits,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Got {
+    /// An answer.
+    Answer { bytes: Vec<u8>, etag: Option<String> },
+    /// What we have is still true.
+    Unchanged,
+    /// Another status.
+    Status(u16),
+    /// It would have led to another place.
+    Elsewhere,
+    /// It is longer than the limit.
+    TooLong,
+    /// Nothing came.
+    Failed(String),
+}
+
+/// Where redirects may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Redirects {
+    /// Nowhere but within the same origin.
+    SameOrigin,
+    /// To any place that may be visited: what comes is checked by its digest.
+    Within(Reach),
+}
+
+impl Fetcher {
+    pub(crate) fn new(limits: Limits, redirects: Redirects) -> Result<Self, String> {
+        prepare_tls();
+        let follow = redirect::Policy::custom(move |attempt| {
+            let few = attempt.previous().len() <= REDIRECTS;
+            let from = attempt.previous().last();
+            let same = from.is_some_and(|from| from.origin() == attempt.url().origin());
+            let allowed = match redirects {
+                Redirects::SameOrigin => same,
+                Redirects::Within(reach) => reach.check(attempt.url().as_str()).is_ok(),
+            };
+            if few && allowed { attempt.follow() } else { attempt.stop() }
+        });
+        let client = Client::builder()
+            .connect_timeout(limits.answer.min(Duration::from_secs(10)))
+            .timeout(limits.answer)
+            .redirect(follow)
+            .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| in_words(&error))?;
+        Ok(Self { client, limits })
+    }
+
+    pub(crate) async fn get(&self, url: Url, etag: Option<&str>) -> Got {
+        let mut request = self.client.get(url).header(ACCEPT, "application/json, */*;q=0.1");
+        if let Some(etag) = etag {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let mut response = match request.send().await {
+            Ok(response) => response,
+            Err(error) => return Got::Failed(in_words(&error)),
+        };
+        match response.status().as_u16() {
+            200 => {}
+            304 if etag.is_some() => return Got::Unchanged,
+            300..=399 => return Got::Elsewhere,
+            status => return Got::Status(status),
+        }
+        let announced = response.content_length().unwrap_or_default();
+        if usize::try_from(announced).unwrap_or(usize::MAX) > self.limits.answer_bytes {
+            return Got::TooLong;
+        }
+        let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+        let etag = etag.filter(|etag| etag.len() <= 1_024).map(str::to_owned);
+        let mut bytes = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                Ok(None) => return Got::Answer { bytes, etag },
+                Err(error) => return Got::Failed(in_words(&error)),
+            }
+            if bytes.len() > self.limits.answer_bytes {
+                return Got::TooLong;
+            }
+        }
+    }
+}
+
+/// An error with its causes, without the address.
+fn in_words(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "it takes too long".to_owned();
+    }
+    let mut last = None;
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        last = Some(cause.to_string());
+        next = cause.source();
+    }
+    last.unwrap_or_else(|| "the request failed".to_owned())
+}

@@ -1,0 +1,107 @@
+//! Text with places for what a person answers.
+
+/// A text whose pieces are known or asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Template {
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// As it stands.
+    Text(String),
+    /// What is asked for by this name.
+    Asked(String),
+}
+
+impl Template {
+    /// A text as it stands.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { pieces: vec![Piece::Text(text.into())] }
+    }
+
+    /// One answer and nothing else.
+    pub(crate) fn asked(name: impl Into<String>) -> Self {
+        Self { pieces: vec![Piece::Asked(name.into())] }
+    }
+
+    /// Takes apart a text in which `{name}` stands for an answer; `key` says which, if any. What
+    /// is no name of an answer stays as it is.
+    pub(crate) fn read(text: &str, key: impl Fn(&str) -> Option<String>) -> Self {
+        Self::between(text, "{", key)
+    }
+
+    /// The same with `${name}`.
+    pub(crate) fn read_dollar(text: &str, key: impl Fn(&str) -> Option<String>) -> Self {
+        Self::between(text, "${", key)
+    }
+
+    fn between(text: &str, open: &str, key: impl Fn(&str) -> Option<String>) -> Self {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(open) {
+            plain.push_str(before);
+            let asked = after.split_once('}').and_then(|(name, end)| Some((key(name)?, end)));
+            match asked {
+                Some((name, end)) => {
+                    if !plain.is_empty() {
+                        pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                    }
+                    pieces.push(Piece::Asked(name));
+                    rest = end;
+                }
+                None => {
+                    plain.push_str(open);
+                    rest = after;
+                }
+            }
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() || pieces.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        Self { pieces }
+    }
+
+    /// The answers it needs.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Asked(name) => Some(name.as_str()),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// The template for a person, with `<name>` where an answer belongs.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let shown = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Asked(name) => format!("<{name}>"),
+        };
+        self.pieces.iter().map(shown).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_are_asked_for_are_places() {
+        let key = |name: &str| (name == "a").then(|| "A".to_owned());
+        for (text, expected) in [
+            ("x{a}y", "x<A>y"),
+            ("{a}{a}", "<A><A>"),
+            ("{b}", "{b}"),
+            ("{{a}}", "{<A>}"),
+            ("{a", "{a"),
+            ("", ""),
+            ("${a}", "$<A>"),
+        ] {
+            assert_eq!(Template::read(text, key).shown(), expected, "{text}");
+        }
+        assert_eq!(Template::read_dollar("{a}${a}$", key).shown(), "{a}<A>$");
+    }
+}

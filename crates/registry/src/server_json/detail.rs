@@ -1,0 +1,347 @@
+//! The members of `server.json`, of the schema of 2025-12-11 and in the spellings before it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::server_json::lenient;
+
+/// Everything that is published about one version of a server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServerDetail {
+    /// Which schema it follows.
+    #[serde(
+        rename = "$schema",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub schema: Option<String>,
+    /// Its name: `io.github.owner/server`.
+    pub name: String,
+    /// Its name for people.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its version.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where to read about it.
+    #[serde(
+        alias = "website_url",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub website_url: Option<String>,
+    /// Where its source is.
+    #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
+    /// Its pictures.
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// How to run it here.
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<Package>,
+    /// Where it runs already.
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<Remote>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Where the source of a server is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Repository {
+    /// Its address.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Who keeps it: `github`.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Icon {
+    /// Its address.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub src: Option<String>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// One way to run a server here.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Package {
+    /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or another one.
+    #[serde(alias = "registry_type", alias = "registry_name", alias = "registryName")]
+    pub registry_type: String,
+    /// Where packages of that kind come from, if not from the usual place.
+    #[serde(
+        alias = "registry_base_url",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub registry_base_url: Option<String>,
+    /// The package: a name, an image, or the address of a file.
+    #[serde(alias = "name")]
+    pub identifier: String,
+    /// Its version.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The SHA-256 of the file, of a bundle.
+    #[serde(
+        alias = "file_sha256",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub file_sha256: Option<String>,
+    /// What should run it: `npx`, `uvx`, `docker`, `dnx`.
+    #[serde(
+        alias = "runtime_hint",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub runtime_hint: Option<String>,
+    /// How to talk to it once it runs.
+    #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+    /// Words for what runs it.
+    #[serde(
+        alias = "runtime_arguments",
+        deserialize_with = "lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub runtime_arguments: Vec<Argument>,
+    /// Words for the server.
+    #[serde(
+        alias = "package_arguments",
+        deserialize_with = "lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub package_arguments: Vec<Argument>,
+    /// Variables for the server.
+    #[serde(
+        alias = "environment_variables",
+        deserialize_with = "lenient::list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub environment_variables: Vec<KeyValue>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// How to talk to what a package runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Transport {
+    /// `stdio`, `streamable-http` or `sse`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it listens then.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A server that runs already.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remote {
+    /// `streamable-http` or `sse`.
+    #[serde(rename = "type", alias = "transport_type", alias = "transportType")]
+    pub kind: String,
+    /// Its address, with `{name}` where a variable belongs.
+    pub url: String,
+    /// Headers for every request.
+    #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<KeyValue>,
+    /// The variables of the address.
+    #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, Input>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A value, or what to ask for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Input {
+    /// What it is for.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its value, which nobody is asked for.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Its value where nobody gives another one.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// Whether the server cannot do without it.
+    #[serde(
+        alias = "is_required",
+        deserialize_with = "lenient::flag",
+        skip_serializing_if = "is_not"
+    )]
+    pub is_required: bool,
+    /// Whether nobody else may see it.
+    #[serde(
+        alias = "is_secret",
+        deserialize_with = "lenient::careful_flag",
+        skip_serializing_if = "is_not"
+    )]
+    pub is_secret: bool,
+    /// `string`, `number`, `boolean` or `filepath`.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// What it may be.
+    #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// What one could look like.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    /// What `{name}` in the value stands for.
+    #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, Self>,
+    /// Everything else, kept.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A word on the command line of a server, or a name and a word.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Argument {
+    /// `positional` or `named`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The option of a named one, with its dashes.
+    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What the value is called.
+    #[serde(
+        alias = "value_hint",
+        deserialize_with = "lenient::text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub value_hint: Option<String>,
+    /// Whether it may be given several times.
+    #[serde(
+        alias = "is_repeated",
+        deserialize_with = "lenient::flag",
+        skip_serializing_if = "is_not"
+    )]
+    pub is_repeated: bool,
+    /// The value.
+    #[serde(flatten)]
+    pub input: Input,
+}
+
+/// A variable of the environment, or a header.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeyValue {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    #[serde(flatten)]
+    pub input: Input,
+}
+
+impl ServerDetail {
+    /// The version, also where older schemas have it.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref().or_else(|| {
+            let detail =
+                self.other.get("version_detail").or_else(|| self.other.get("versionDetail"));
+            detail?.get("version")?.as_str()
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_not(flag: &bool) -> bool {
+    !*flag
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_schema_and_the_older_spellings_say_the_same() {
+        let new = json!({
+            "name": "io.github.a/b", "description": "d", "version": "1.0.0",
+            "packages": [{
+                "registryType": "npm", "identifier": "b", "version": "1.0.0", "runtimeHint": "npx",
+                "transport": {"type": "stdio"},
+                "packageArguments": [{"type": "positional", "valueHint": "x", "isRequired": true}],
+                "environmentVariables": [{"name": "KEY", "isSecret": true, "isRequired": true}],
+            }],
+            "remotes": [{"type": "sse", "url": "https://a.example/sse"}],
+        });
+        let old = json!({
+            "name": "io.github.a/b", "description": "d", "version": "1.0.0",
+            "packages": [{
+                "registry_name": "npm", "name": "b", "version": "1.0.0", "runtime_hint": "npx",
+                "transport": {"type": "stdio"},
+                "package_arguments": [{"type": "positional", "value_hint": "x", "is_required": true}],
+                "environment_variables": [{"name": "KEY", "is_secret": true, "is_required": true}],
+            }],
+            "remotes": [{"transport_type": "sse", "url": "https://a.example/sse"}],
+        });
+        let read = |value: &Value| serde_json::from_value::<ServerDetail>(value.clone()).unwrap();
+        assert_eq!(read(&old), read(&new));
+        assert_eq!(serde_json::to_value(read(&new)).unwrap(), new);
+        let oldest = json!({"name": "a/b", "version_detail": {"version": "2.0.0"}});
+        assert_eq!(read(&oldest).version(), Some("2.0.0"));
+    }
+
+    #[test]
+    fn unknown_members_are_kept_and_bad_ones_hide_no_siblings() {
+        let odd = json!({
+            "name": "a/b", "later": {"x": 1}, "icons": null, "remotes": "none",
+            "packages": [7, {"registryType": "npm", "identifier": "b", "more": true,
+                "packageArguments": [{"type": "positional", "value": 8080}]}],
+        });
+        let detail: ServerDetail = serde_json::from_value(odd).unwrap();
+        assert_eq!(detail.other.get("later"), Some(&json!({"x": 1})));
+        assert_eq!((detail.packages.len(), detail.remotes.len()), (1, 0));
+        assert_eq!(detail.packages[0].other.get("more"), Some(&json!(true)));
+        let argument = &detail.packages[0].package_arguments[0];
+        assert_eq!(argument.input.value.as_deref(), Some("8080"));
+    }
+
+    #[test]
+    fn a_secret_flag_in_an_odd_form_still_makes_a_secret() {
+        for (flag, expected) in [
+            (json!(true), true),
+            (json!("true"), true),
+            (json!("yes"), true),
+            (json!(1), true),
+            (json!(false), false),
+            (json!("false"), false),
+            (json!(null), false),
+        ] {
+            let input: Input = serde_json::from_value(json!({"isSecret": flag})).unwrap();
+            assert_eq!(input.is_secret, expected, "{flag}");
+        }
+    }
+}
