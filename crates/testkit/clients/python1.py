@@ -13,6 +13,17 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 
+async def listed(session):
+    """The tools, once those of both servers are there: on a busy machine one may start late."""
+    for _ in range(60):
+        tools = await session.list_tools()
+        names = {tool.name for tool in tools.tools}
+        if {"everything__get-sum", "time__convert_time"} <= names:
+            break
+        await asyncio.sleep(1)
+    return tools
+
+
 async def main() -> None:
     _, _, kind, *where = sys.argv
     if kind == "http":
@@ -24,7 +35,7 @@ async def main() -> None:
         )
     async with connection as streams, ClientSession(streams[0], streams[1]) as session:
         welcome = await session.initialize()
-        tools = await session.list_tools()
+        tools = await listed(session)
         total = await session.call_tool("everything__get-sum", {"a": 2, "b": 40})
         zones = {"source_timezone": "Asia/Tokyo", "target_timezone": "Asia/Kolkata"}
         time = await session.call_tool("time__convert_time", {"time": "16:30", **zones})

@@ -12,6 +12,17 @@ import sys
 from mcp import Client, StdioServerParameters
 
 
+async def listed(client):
+    """The tools, once those of both servers are there: on a busy machine one may start late."""
+    for _ in range(60):
+        tools = await client.list_tools()
+        names = {tool.name for tool in tools.tools}
+        if {"everything__get-sum", "time__convert_time"} <= names:
+            break
+        await asyncio.sleep(1)
+    return tools
+
+
 async def main() -> None:
     _, mode, kind, *where = sys.argv
     if kind == "http":
@@ -20,7 +31,7 @@ async def main() -> None:
         environment = dict(os.environ)
         server = StdioServerParameters(command=where[0], args=where[1:], env=environment)
     async with Client(server, mode=mode) as client:
-        tools = await client.list_tools()
+        tools = await listed(client)
         total = await client.call_tool("everything__get-sum", {"a": 2, "b": 40})
         zones = {"source_timezone": "Asia/Tokyo", "target_timezone": "Asia/Kolkata"}
         time = await client.call_tool("time__convert_time", {"time": "16:30", **zones})
