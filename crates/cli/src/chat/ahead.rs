@@ -45,8 +45,12 @@ impl Interactive<'_> {
         while let Some(line) = typed.typed_ahead() {
             self.typed_meanwhile(&line).await;
         }
-        typed.resume();
-        self.said > before
+        let goes_on = self.said > before;
+        // Otherwise nothing more is read here: a line that comes now is for the prompt.
+        if goes_on {
+            typed.resume();
+        }
+        goes_on
     }
 
     /// Does what needs no end of a turn.

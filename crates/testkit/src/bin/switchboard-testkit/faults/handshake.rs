@@ -8,15 +8,24 @@ use crate::server::Exchange;
 /// Methods that a legacy server without imagination knows.
 const KNOWN: &[&str] = &["initialize", "ping", "tools/list", "tools/call"];
 
-pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) -> bool {
+/// Whether the fault is about a request. Asked as it comes: the handshake behind it may be over
+/// before the request is worked on.
+pub(super) fn wants(exchange: &Exchange, fault: &Fault, incoming: &Incoming) -> bool {
     let method = incoming.method.as_str();
-    let probe = method == "server/discover";
-    let early = exchange.conversation.revision().is_none();
     match fault.name {
         "crash-loop" => false,
-        "silent-start" => fault.claim(),
-        "probe-silent" => !KNOWN.contains(&method) && fault.claim(),
-        _ if !probe || !early || !fault.claim() => false,
+        "silent-start" => true,
+        "probe-silent" => !KNOWN.contains(&method),
+        _ => method == "server/discover" && exchange.conversation.revision().is_none(),
+    }
+}
+
+pub(super) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &Incoming) -> bool {
+    if !fault.claim() {
+        return false;
+    }
+    match fault.name {
+        "silent-start" | "probe-silent" => true,
         "probe-exit" => {
             exchange.outlet.wire(vec![Step::Exit(fault.code)]).await;
             true

@@ -12,7 +12,7 @@ pub(crate) fn wants(exchange: &Exchange, incoming: &Incoming) -> bool {
     let Some(fault) = exchange.server.fault() else { return false };
     match fault.family {
         Family::Start | Family::Reading | Family::Framing | Family::Door => false,
-        Family::Handshake => true,
+        Family::Handshake => handshake::wants(exchange, fault, incoming),
         Family::Process | Family::Text | Family::Envelope | Family::Shape | Family::HttpBytes => {
             fault.name != "listen-closes" && fault.strikes(&incoming.method)
         }
