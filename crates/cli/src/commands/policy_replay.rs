@@ -5,7 +5,6 @@ use switchboard_host::config::{Annotations, Level};
 use switchboard_host::host::ledger_file;
 use switchboard_host::policy::{self, Compared, Past};
 use switchboard_host::record::{Filter, Full, Reader};
-use switchboard_host::{Caller, Target};
 
 use crate::args_policy::{LevelChoice, WhatIf};
 use crate::commands::policy::{checked, usable};
@@ -34,7 +33,7 @@ pub(crate) async fn what_if(context: &Context, wanted: &WhatIf) -> Result<u8, Cl
     let calls = recorded(context, wanted).await?;
     let count = calls.len();
     let annotations = Annotations::load(&context.places.state, &config);
-    let past: Vec<Past> = calls.iter().map(|call| past(call, &annotations)).collect();
+    let past: Vec<Past> = calls.iter().map(|call| call.past(&annotations)).collect();
     let compared = policy::what_if(&config, &changed, &past);
     let differences: Vec<Difference> = calls
         .into_iter()
@@ -62,20 +61,6 @@ async fn recorded(context: &Context, wanted: &WhatIf) -> Result<Vec<Full>, CliEr
         calls.extend(reader.show(summary.id).await?);
     }
     Ok(calls)
-}
-
-/// A call as rules see it.
-fn past(call: &Full, annotations: &Annotations) -> Past {
-    let summary = &call.summary;
-    let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
-    let target = Target::new(summary.kind, &summary.server, &summary.target);
-    Past {
-        annotations: annotations.of(&target).map(str::to_owned),
-        target,
-        arguments: String::from_utf8_lossy(bytes).into_owned(),
-        caller: Caller::recorded(&summary.face, &summary.caller, call.reference.clone()),
-        was_sent: call.intent_at.is_some(),
-    }
 }
 
 fn show(context: &Context, count: usize, differences: &[Difference]) -> Result<u8, CliError> {

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde_json::Value;
-use switchboard_host::config::{Annotations, Level, Policies, policy_from_text};
+use switchboard_host::config::{Level, Policies, policy_from_text};
 use switchboard_host::policy::{self, Explained, Past, SessionFacts, broken_example};
 use switchboard_host::record::{Filter, Full};
 use switchboard_host::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
@@ -123,7 +123,7 @@ pub(crate) async fn what_if(
     let config = console.host.config().load();
     let changed = config.policies.with_file(file);
     let annotations = console.host.annotations();
-    let past: Vec<Past> = calls.iter().map(|call| past(call, &annotations)).collect();
+    let past: Vec<Past> = calls.iter().map(|call| call.past(&annotations)).collect();
     let compared = policy::what_if(&config, &changed, &past);
     let differences: Vec<DifferenceShown> = calls
         .iter()
@@ -151,18 +151,4 @@ async fn recorded(console: &Console, hours: u32) -> Result<Vec<Full>, Problem> {
         calls.extend(ledger.show(summary.id).await.map_err(trouble)?);
     }
     Ok(calls)
-}
-
-/// A call as rules see it.
-fn past(call: &Full, annotations: &Annotations) -> Past {
-    let summary = &call.summary;
-    let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
-    let target = Target::new(summary.kind, &summary.server, &summary.target);
-    Past {
-        annotations: annotations.of(&target).map(str::to_owned),
-        target,
-        arguments: String::from_utf8_lossy(bytes).into_owned(),
-        caller: Caller::recorded(&summary.face, &summary.caller, call.reference.clone()),
-        was_sent: call.intent_at.is_some(),
-    }
 }
