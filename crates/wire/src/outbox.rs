@@ -168,6 +168,9 @@ impl Outbox {
                 return Some(());
             }
             self.wake.notified().await;
+            // Whoever is about to send as well gets the chance to: one write for many messages, and
+            // the other side is woken once.
+            tokio::task::yield_now().await;
         }
     }
 

@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
+use super::contestant::Contestant;
 use super::passes::Pace;
 use super::recipe::{ours, stdio_servers};
-use super::route::{MANY, SMALL};
-use super::running::{Running, Turn};
+use super::route::{MANY, Route, SMALL};
+use super::running::{Places, Running, Turn};
 use super::summary::Number;
 use crate::client::{Order, Speech};
 use crate::failure::Result;
@@ -17,14 +18,17 @@ const CLIENTS: [usize; 2] = [1, 1_000];
 const FLAT: f64 = 1.1;
 
 /// Compares few with many, and reports.
-pub(super) async fn section(pace: Pace) -> Result<Section> {
+pub(super) async fn section(pace: Pace, places: Places<'_>) -> Result<Section> {
     eprintln!("10 and 5,000 tools");
     let tools = tools(pace).await?;
     eprintln!("1 and 1,000 clients");
-    let clients = clients(pace).await?;
-    let (mut rows, mut targets) = (Vec::new(), Vec::new());
-    for (what, counts, [few, many]) in [("tools", TOOLS, &tools), ("clients", CLIENTS, &clients)] {
-        let ratio = Number::Cpu.ratio(many, few);
+    let (clients, floor) = clients(pace, places).await?;
+    let mut rows = Vec::new();
+    for (what, counts, [few, many]) in [
+        ("tools", TOOLS, &tools),
+        ("clients", CLIENTS, &clients),
+        ("clients of the floor", CLIENTS, &floor),
+    ] {
         for (count, turns) in counts.into_iter().zip([few, many]) {
             rows.push(vec![
                 format!("{count} {what}"),
@@ -33,19 +37,29 @@ pub(super) async fn section(pace: Pace) -> Result<Section> {
                 number(Number::Cpu.ratio(turns, few)),
             ]);
         }
-        let title = format!("CPU per call, {} to {} {what}", counts[1], counts[0]);
-        targets.push(Target::at_most(title, FLAT, ratio, "x"));
     }
+    let growth = |[few, many]: &[Vec<Turn>; 2]| Number::Cpu.ratio(many, few);
+    let beyond_the_floor = growth(&clients) / growth(&floor);
+    let targets = vec![
+        Target::at_most("CPU per call, 5000 to 10 tools".to_owned(), FLAT, growth(&tools), "x"),
+        Target::at_most(
+            "CPU per call, 1000 clients to 1, beside the same of the floor".to_owned(),
+            FLAT,
+            beyond_the_floor,
+            "x",
+        ),
+    ];
     Ok(Section {
         title: "gateway, few and many".to_owned(),
         note:
             "Ours with everything on, HTTP to stdio, 200 B. Tools: 64 in flight, two gateways in \
                turns. Clients: one call at a time, by one client or by each of a thousand in turn, \
-               each with a connection and a session of its own (2025-11-25)."
+               each with a connection and a session of its own (2025-11-25). The floor has no \
+               sessions: what a thousand connections cost it is what they cost anybody."
                 .to_owned(),
         table: Table { head: vec!["with", "CPU µs/call", "p50 µs", "x the fewest"], rows },
         targets,
-        measured: json!({ "tools": tools, "clients": clients }),
+        measured: json!({ "tools": tools, "clients": clients, "floor": floor }),
     })
 }
 
@@ -76,11 +90,19 @@ async fn tools(pace: Pace) -> Result<[Vec<Turn>; 2]> {
     Ok(found)
 }
 
-async fn clients(pace: Pace) -> Result<[Vec<Turn>; 2]> {
-    let mut both = [start(1, Speech::Sessions).await?, start(1, Speech::Sessions).await?];
-    let mut found = [Vec::new(), Vec::new()];
+/// Ours with one and with many clients, and the floor with as many.
+async fn clients(pace: Pace, places: Places<'_>) -> Result<([Vec<Turn>; 2], [Vec<Turn>; 2])> {
+    let floor = || Running::start(Contestant::Floor, Route::HttpToStdio, places);
+    let mut all = [
+        start(1, Speech::Sessions).await?,
+        start(1, Speech::Sessions).await?,
+        floor().await?,
+        floor().await?,
+    ];
+    let mut found = [const { Vec::new() }; 4];
     for pass in 0..=pace.passes {
-        for ((running, turns), connections) in both.iter_mut().zip(&mut found).zip(CLIENTS) {
+        let counts = CLIENTS.into_iter().cycle();
+        for ((running, turns), connections) in all.iter_mut().zip(&mut found).zip(counts) {
             let milliseconds = pace.milliseconds;
             let order = Order { milliseconds, bytes: SMALL, in_flight: 1, connections };
             let turn = running.turn(order).await?;
@@ -89,8 +111,9 @@ async fn clients(pace: Pace) -> Result<[Vec<Turn>; 2]> {
             }
         }
     }
-    for running in both {
+    for running in all {
         running.stop().await;
     }
-    Ok(found)
+    let [few, many, floor_few, floor_many] = found;
+    Ok(([few, many], [floor_few, floor_many]))
 }

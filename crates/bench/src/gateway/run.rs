@@ -54,6 +54,6 @@ pub(crate) async fn sections(
     }
     let mut sections = section::sections(&rows, &peers);
     sections.push(ready::section(passes.min(5)).await?);
-    sections.push(flat::section(pace).await?);
+    sections.push(flat::section(pace, places).await?);
     Ok(sections)
 }

@@ -52,9 +52,12 @@ impl Bodies {
     }
 
     /// Takes a long text out of the way of the database.
+    ///
+    /// A short one is copied: it lies in the buffer of a connection, which wants to use that again
+    /// before the database has the text.
     pub(super) fn keep(&self, text: &Bytes) -> io::Result<Body> {
         if text.len() <= SHORT {
-            return Ok(Body::Here(text.clone()));
+            return Ok(Body::Here(Bytes::copy_from_slice(text)));
         }
         // Taken while the text is at hand: whoever seals the row does not have to read it again.
         let digest = digest_of(text);

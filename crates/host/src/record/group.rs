@@ -11,6 +11,7 @@ use super::call_id::CallId;
 use super::entry::{Intent, NewCall, VerdictWord};
 use super::error::LedgerError;
 use super::results::StoredResult;
+use super::seal::Sum;
 use super::tasks::TaskNote;
 use crate::outcome::Outcome;
 
@@ -48,6 +49,8 @@ pub(super) struct NewRow {
     pub(super) waiters: Vec<Waiter>,
     /// Whether the call is not sent before its intent is in the database.
     pub(super) is_held_back: bool,
+    /// What seals the call, if its row was written complete; set while writing.
+    pub(super) digest: Option<Sum>,
 }
 
 /// A call as it was taken.
@@ -143,11 +146,12 @@ impl Group {
         self.inserts.is_empty() && self.changes.is_empty() && self.refills.is_empty()
     }
 
-    /// The calls that have ended in this group.
-    pub(super) fn closed(&self) -> impl Iterator<Item = i64> {
-        let inserted = self.inserts.iter().filter(|row| row.close.is_some()).map(|row| row.id);
+    /// The calls that have ended in this group, with what seals them if that is known.
+    pub(super) fn closed(&self) -> impl Iterator<Item = (i64, Option<Sum>)> {
+        let inserted = self.inserts.iter().filter(|row| row.close.is_some());
         let changed = self.changes.iter().filter(|change| matches!(change.news, News::Close(..)));
-        inserted.chain(changed.map(|change| change.id)).map(CallId::get)
+        let inserted = inserted.map(|row| (row.id.get(), row.digest));
+        inserted.chain(changed.map(|change| (change.id.get(), None)))
     }
 
     /// Tells everyone who waits that their row is on disk, or that it was not there any more.

@@ -170,7 +170,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If nothing can be written now. The call must not start.
-    pub async fn open_call(&self, call: NewCall) -> Result<OpenCall, LedgerError> {
+    pub async fn open_call(&self, mut call: NewCall) -> Result<OpenCall, LedgerError> {
         let created_at = Timestamp::now();
         let live = match &*self.0 {
             Mode::On(live) => live,
@@ -182,9 +182,9 @@ impl Ledger {
         live.shared.status.check()?;
         let id = live.next_id().await?;
         let link = self.link(live);
-        let arguments = link
-            .keep(&kept::arguments(&call.arguments))
-            .map_err(|error| LedgerError::from_io(&error))?;
+        let given = std::mem::take(&mut call.arguments);
+        let arguments =
+            link.keep(&kept::arguments(&given)).map_err(|error| LedgerError::from_io(&error))?;
         let created = created_at.as_microsecond();
         let opening = Arc::new(Opening { created_at: created, call, arguments });
         let row = NewRow {
@@ -195,6 +195,7 @@ impl Ledger {
             close: None,
             waiters: Vec::new(),
             is_held_back: false,
+            digest: None,
         };
         live.shared.queue.push(Message::Open(Box::new(row))).await?;
         Ok(OpenCall::new(id, created_at, opening, link))

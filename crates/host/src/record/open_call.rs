@@ -199,9 +199,12 @@ impl OpenCall {
     /// A result that is too long for its row goes beside the database, if that works.
     fn keep_result(&self, link: &Link, row: &mut CloseRow) {
         if let Some(Kept::Row(StoredResult::Whole(text))) = &row.result
-            && let Ok(Body::There(place)) = link.keep(text)
+            && let Ok(kept) = link.keep(text)
         {
-            row.result = Some(Kept::There(place));
+            row.result = Some(match kept {
+                Body::There(place) => Kept::There(place),
+                Body::Here(text) => Kept::Row(StoredResult::Whole(text)),
+            });
         }
     }
 

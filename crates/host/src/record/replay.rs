@@ -29,6 +29,7 @@ pub(super) fn replay(
                     close: None,
                     waiters: Vec::new(),
                     is_held_back: false,
+                    digest: None,
                 };
                 insert(connection, owner, &row)?;
             }

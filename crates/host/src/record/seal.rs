@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, ToSql};
 use sha2::{Digest as _, Sha256};
 
 use super::bodies::is_untouched;
@@ -45,8 +45,12 @@ pub(super) struct Head {
     pub(super) chain: Sum,
 }
 
-/// Seals these calls, which are closed; gives the newest seal. One transaction.
-pub(super) fn seal(connection: &Connection, calls: &[i64]) -> rusqlite::Result<Option<Head>> {
+/// Seals these calls, which are closed, with their digests where they are known; gives the newest
+/// seal. One transaction.
+pub(super) fn seal(
+    connection: &Connection,
+    calls: &[(i64, Option<Sum>)],
+) -> rusqlite::Result<Option<Head>> {
     if calls.is_empty() {
         return Ok(None);
     }
@@ -62,13 +66,20 @@ pub(super) fn seal(connection: &Connection, calls: &[i64]) -> rusqlite::Result<O
     sealed
 }
 
-fn seal_inside(connection: &Connection, calls: &[i64]) -> rusqlite::Result<Option<Head>> {
+fn seal_inside(
+    connection: &Connection,
+    calls: &[(i64, Option<Sum>)],
+) -> rusqlite::Result<Option<Head>> {
     let mut newest = head(connection)?;
     let mut insert = connection.prepare_cached(
         "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
     )?;
-    for call in calls {
-        let Some(digest) = row_digest(connection, *call, Over::Everything)? else { continue };
+    for (call, known) in calls {
+        let digest = match known {
+            Some(digest) => Some(*digest),
+            None => row_digest(connection, *call, Over::Everything)?,
+        };
+        let Some(digest) = digest else { continue };
         let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
         let chain = link(&before, seq, *call, &digest);
         if insert.execute((seq, call, digest.as_slice(), chain.as_slice()))? > 0 {
@@ -133,16 +144,7 @@ pub(super) fn row_digest(
         .query_row([call], |row| {
             let mut sum = Sha256::new();
             for column in 0..columns {
-                let (kind, bytes): (u8, std::borrow::Cow<'_, [u8]>) = match row.get_ref(column)? {
-                    ValueRef::Null => (0, [].as_slice().into()),
-                    ValueRef::Integer(number) => (1, number.to_le_bytes().to_vec().into()),
-                    ValueRef::Real(number) => (2, number.to_le_bytes().to_vec().into()),
-                    ValueRef::Text(text) => (3, text.into()),
-                    ValueRef::Blob(blob) => (4, blob.into()),
-                };
-                sum.update([kind]);
-                sum.update((bytes.len() as u64).to_le_bytes());
-                sum.update(&bytes);
+                add_value(&mut sum, row.get_ref(column)?);
             }
             let file = row.get::<_, Option<String>>("result_file")?;
             if let Some(file) = file.filter(|_| over == Over::Everything) {
@@ -154,6 +156,34 @@ pub(super) fn row_digest(
             Ok(sum.finalize().into())
         })
         .optional()
+}
+
+/// The digest of a row that is about to be written, from the values of its columns in their order.
+pub(super) fn digest_of<'a>(values: impl Iterator<Item = &'a dyn ToSql>) -> rusqlite::Result<Sum> {
+    let mut sum = Sha256::new();
+    for value in values {
+        match value.to_sql()? {
+            ToSqlOutput::Borrowed(value) => add_value(&mut sum, value),
+            ToSqlOutput::Owned(value) => add_value(&mut sum, ValueRef::from(&value)),
+            _ => return Err(rusqlite::Error::InvalidQuery),
+        }
+    }
+    Ok(sum.finalize().into())
+}
+
+fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
+    let mut add = |kind: u8, bytes: &[u8]| {
+        sum.update([kind]);
+        sum.update((bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    };
+    match value {
+        ValueRef::Null => add(0, &[]),
+        ValueRef::Integer(number) => add(1, &number.to_le_bytes()),
+        ValueRef::Real(number) => add(2, &number.to_le_bytes()),
+        ValueRef::Text(text) => add(3, text),
+        ValueRef::Blob(blob) => add(4, blob),
+    }
 }
 
 /// Whether the texts of a call that are not in its row are as they were written.

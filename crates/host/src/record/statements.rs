@@ -9,6 +9,7 @@ use super::group::{Change, CloseRow, Details, Group, IntentRow, Kept, NewRow, Ne
 use super::ids::Block;
 use super::kept;
 use super::results::StoredResult;
+use super::seal::{self, Sum};
 use super::tasks::write_task;
 
 const INSERT: &str = "
@@ -51,8 +52,8 @@ pub(super) fn write_group(
     owner: &str,
     group: &mut Group,
 ) -> rusqlite::Result<()> {
-    for row in &group.inserts {
-        insert(connection, owner, row)?;
+    for row in &mut group.inserts {
+        row.digest = insert(connection, owner, row)?;
     }
     for change in &mut group.changes {
         change.landed = apply(connection, change)? > 0;
@@ -77,8 +78,13 @@ pub(super) fn give_back(connection: &Connection, rest: Block) -> rusqlite::Resul
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
-/// Adds the row of a call, unless it is there.
-pub(super) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
+/// Adds the row of a call, unless it is there. Gives the digest that seals it where the row is
+/// complete: what is at hand does not have to be read again.
+pub(super) fn insert(
+    connection: &Connection,
+    owner: &str,
+    row: &NewRow,
+) -> rusqlite::Result<Option<Sum>> {
     let NewRow { opening, details, intent, close, .. } = row;
     let Opening { created_at, call, arguments } = &**opening;
     let (verdict, verdict_by) = verdict(details);
@@ -122,7 +128,13 @@ pub(super) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusq
         &sent.place,
         &stored.place,
     ];
-    statement.execute(values.as_slice()).map(drop)
+    let is_new = statement.execute(values.as_slice())? > 0;
+    if !is_new || close.is_none() || stored.file.is_some() {
+        return Ok(None);
+    }
+    // Whose row it is, the second of these, is no part of what is sealed.
+    let sealed = values.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, one)| *one);
+    seal::digest_of(sealed).map(Some)
 }
 
 /// Puts what is new about a call into its row.

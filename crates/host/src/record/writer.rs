@@ -14,7 +14,7 @@ use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
 use super::journal::Journal;
 use super::owners::Owner;
 use super::queue::{Queue, Taken};
-use super::seal::{seal, unsealed};
+use super::seal::{Sum, seal, unsealed};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
 
@@ -36,8 +36,8 @@ pub(super) struct Writer {
     block_size: i64,
     /// A full file of the journal, and how many messages still have to be written for it.
     retired: Option<(PathBuf, usize)>,
-    /// Calls that have ended and are not sealed yet.
-    unsealed: Vec<i64>,
+    /// Calls that have ended and are not sealed yet, with what seals them if that is known.
+    unsealed: Vec<(i64, Option<Sum>)>,
 }
 
 /// What the thread shares with those who send it messages.
@@ -80,7 +80,8 @@ impl Writer {
     /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
         let _end = AbandonAtEnd(Arc::clone(&self.shared));
-        self.unsealed = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
+        let left = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
+        self.unsealed = left.into_iter().map(|call| (call, None)).collect();
         loop {
             let wait = self
                 .trouble
