@@ -28,23 +28,23 @@ pub(crate) fn spent<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 /// The resident memory of this process in bytes, where the system tells it in a file.
 pub(crate) fn resident_bytes() -> Option<u64> {
-    resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
+    bytes_in(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// Finds it in what the system says about a process.
-pub(crate) fn resident_in(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+/// Finds a part of it in what the system says about a process.
+pub(crate) fn bytes_in(status: &str, part: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(part))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes * 1_024)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::resident_in;
+    use super::bytes_in;
 
     #[test]
     fn resident_memory_is_read_from_the_status_text() {
-        assert_eq!(resident_in("VmPeak:\t  99 kB\nVmRSS:\t   12 kB\n"), Some(12 * 1_024));
-        assert_eq!(resident_in("VmPeak:\t  99 kB\n"), None);
+        assert_eq!(bytes_in("VmPeak:\t  99 kB\nVmRSS:\t   12 kB\n", "VmRSS:"), Some(12 * 1_024));
+        assert_eq!(bytes_in("VmPeak:\t  99 kB\n", "VmRSS:"), None);
     }
 }

@@ -43,9 +43,17 @@ impl Tree {
         self.0.iter().map(|process| processor_time(*process)).sum()
     }
 
-    /// Resident memory in MB.
+    /// Resident memory in MB. What several of them run is there once: of a further process of the
+    /// same program only what is its own counts.
     pub(super) fn resident_mb(&self) -> f64 {
-        let bytes: u64 = self.0.iter().filter_map(|process| resident_bytes(*process)).sum();
+        let mut programs = BTreeSet::new();
+        let mut bytes = 0;
+        for process in &self.0 {
+            let Ok(status) = fs::read_to_string(place(*process).join("status")) else { continue };
+            let program = fs::read_link(place(*process).join("exe")).unwrap_or_default();
+            let part = if programs.insert(program) { "VmRSS:" } else { "RssAnon:" };
+            bytes += crate::meter::bytes_in(&status, part).unwrap_or(0);
+        }
         if bytes == 0 { f64::NAN } else { bytes as f64 / 1e6 }
     }
 
@@ -92,10 +100,6 @@ fn processor_time(process: u32) -> Duration {
         nanoseconds += text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0);
     }
     Duration::from_nanos(nanoseconds)
-}
-
-fn resident_bytes(process: u32) -> Option<u64> {
-    crate::meter::resident_in(&fs::read_to_string(place(process).join("status")).ok()?)
 }
 
 #[cfg(test)]
