@@ -76,9 +76,12 @@ fn words(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
             "Not run, because it is not allowed: {message}. Do not try to get the same done in \
              another way."
         ),
-        OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::InvalidOutput => {
-            return result(outcome, wanted);
-        }
+        OutcomeKind::Ok | OutcomeKind::ToolError => return result(outcome, wanted),
+        // What breaks its own promise is for a person to look at: the record has it.
+        OutcomeKind::InvalidOutput => format!(
+            "The call ran, but its result is not given to you: {message}.{hint} The user can see \
+             it in the record. Do not call it again for that alone."
+        ),
         OutcomeKind::Rejected => rejected(outcome.message.as_deref()),
         OutcomeKind::Denied => format!("Not run, because it is not allowed: {message}.{hint}"),
         OutcomeKind::NotSent => format!("Nothing was called: {message}.{hint}"),
@@ -116,10 +119,6 @@ fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
     };
     if hidden_removed > 0 {
         text = format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}");
-    }
-    if outcome.kind == OutcomeKind::InvalidOutput {
-        let message = outcome.message.as_deref().unwrap_or("it does not have the promised shape");
-        text = format!("The call ran, but do not rely on its result: {message}.\n\n{text}");
     }
     (text, images)
 }

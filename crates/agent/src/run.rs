@@ -294,12 +294,11 @@ fn never_left(full: &Full) -> bool {
 /// Whether what the model is told are words of the server.
 const fn has_words(outcome: OutcomeKind) -> bool {
     match outcome {
-        OutcomeKind::Ok
-        | OutcomeKind::ToolError
-        | OutcomeKind::InvalidOutput
-        | OutcomeKind::Refused
-        | OutcomeKind::Failed => true,
-        OutcomeKind::Denied
+        OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::Refused | OutcomeKind::Failed => {
+            true
+        }
+        OutcomeKind::InvalidOutput
+        | OutcomeKind::Denied
         | OutcomeKind::Rejected
         | OutcomeKind::NotSent
         | OutcomeKind::Unknown

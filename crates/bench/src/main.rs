@@ -20,6 +20,7 @@ mod parser;
 mod policy;
 mod prompt;
 mod report;
+mod restarts;
 mod scan;
 mod server;
 mod soak;
@@ -48,9 +49,10 @@ Usage: switchboard-bench [all|calls|start|memory|catalog|parser|policy|prompt|sc
                    given several times; corpora/agentdojo.py makes one
   --no-peers       `gateway` without the gateways of others, which it installs below target/bench-peers
   --crate-peer     `gateway` with the crate mcp-proxy too, whose build takes minutes
+  --rows N         calls in the record of `console` (1000000; with --quick 50000)
   --json           every number as JSON instead of tables
 
-`all` leaves `gateway` and `console` out. `console` writes a million calls, with --quick fifty thousand.
+`all` leaves `gateway` and `console` out.
 
 Usage: switchboard-bench soak [options]: the gateway under load while its servers are killed
 
@@ -60,6 +62,11 @@ Usage: switchboard-bench soak [options]: the gateway under load while its server
   --pause-ms N                         how long a client rests between calls, on average (500)
   --seed N                             what all choices follow from (1)
   --growth PERCENT                     by how much memory may grow after a quarter (20)
+
+Usage: switchboard-bench restarts [options]: a server starts and stops, and nothing is left behind
+
+  --cycles N                           how often (10,000)
+  --growth PERCENT                     by how much memory may grow after a tenth (5)
 
 Parts of itself that it starts: raw-server stdio|http, client <contestant>, measure <part>,
 forward, load-client.";
@@ -91,6 +98,8 @@ fn dispatch(mut words: Words) -> Result<()> {
             forward::run(words).await
         } else if words.command("soak") {
             soak::run(words).await
+        } else if words.command("restarts") {
+            restarts::run(words).await
         } else if words.command("measure") {
             suite::measure(words).await
         } else {

@@ -1,13 +1,13 @@
 //! `soak`: the gateway under load while its servers are killed, and whether all accounts agree.
 
-use std::time::Duration;
-
 use crate::failure::Result;
 use crate::words::Words;
 
 /// Reads the plan, carries it out and prints the report; a fault is a failure.
 #[cfg(unix)]
 pub(crate) async fn run(mut words: Words) -> Result<()> {
+    use std::time::Duration;
+
     use switchboard_testkit::soak::{Plan, run};
 
     let seconds = match words.option("--seconds")? {

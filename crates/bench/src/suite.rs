@@ -37,6 +37,7 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
     let quick = options.switch("--quick");
     let as_json = options.switch("--json");
     let passes: Option<usize> = options.option("--passes")?;
+    let rows: Option<usize> = options.option("--rows")?;
     let testenv: Option<PathBuf> = options.option("--testenv")?;
     let testenv = testenv.or_else(|| std::env::var_os("SWITCHBOARD_TESTENV").map(PathBuf::from));
     let catalog_file: Option<PathBuf> = options.option("--catalog")?;
@@ -59,8 +60,9 @@ pub(crate) async fn run(mut options: Words) -> Result<()> {
         return Ok(());
     }
     if part == "console" {
-        let calls = if quick { 50_000 } else { 1_000_000 };
-        show(&[console::section(calls, turns.min(5)).await?], as_json, turns.min(5));
+        let calls = rows.unwrap_or(if quick { 50_000 } else { 1_000_000 });
+        let plan = console::Plan { calls, passes: turns.min(5), testenv };
+        show(&[console::section(plan).await?], as_json, turns.min(5));
         return Ok(());
     }
     let milliseconds = if quick { 30 } else { 60 };

@@ -58,6 +58,9 @@ pub(crate) struct Shared {
     /// Do not record calls
     #[arg(long, global = true)]
     pub(crate) no_record: bool,
+    /// Start the servers here, also where `switchboard serve` runs for this home
+    #[arg(long, global = true)]
+    pub(crate) no_running: bool,
     /// Seconds that a server may take to start
     #[arg(long, global = true, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) start_timeout: u64,

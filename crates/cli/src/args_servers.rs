@@ -59,6 +59,9 @@ pub(crate) enum ServersCommand {
         /// So long, in seconds
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
         seconds: u64,
+        /// Write it into the server's entry, so that the server is confined from its next start on
+        #[arg(long)]
+        enforce: bool,
     },
     /// Start a server afresh and say how it went
     Restart {

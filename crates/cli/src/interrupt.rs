@@ -29,6 +29,7 @@ enum Signal {
     Interrupt,
     Terminate,
     /// The terminal was closed.
+    #[cfg_attr(windows, expect(dead_code, reason = "what ends there cannot be outlived"))]
     HangUp,
 }
 
@@ -150,17 +151,35 @@ fn ignores_hang_up() -> bool {
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
-#[cfg(not(unix))]
-struct Signals;
+#[cfg(windows)]
+struct Signals {
+    close: Option<tokio::signal::windows::CtrlClose>,
+    log_off: Option<tokio::signal::windows::CtrlLogoff>,
+    shut_down: Option<tokio::signal::windows::CtrlShutdown>,
+    break_off: Option<tokio::signal::windows::CtrlBreak>,
+}
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Signals {
-    const fn listen() -> Self {
-        Self
+    fn listen() -> Self {
+        use tokio::signal::windows::{ctrl_break, ctrl_close, ctrl_logoff, ctrl_shutdown};
+        Self {
+            close: ctrl_close().ok(),
+            log_off: ctrl_logoff().ok(),
+            shut_down: ctrl_shutdown().ok(),
+            break_off: ctrl_break().ok(),
+        }
     }
 
+    /// A window that is closed takes us with it a few seconds later, whatever waits, so that is no
+    /// hang-up that could be outlived.
     async fn next(&mut self) -> Signal {
-        tokio::signal::ctrl_c().await.ok();
-        Signal::Interrupt
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => Signal::Interrupt,
+            Some(()) = async { self.break_off.as_mut()?.recv().await } => Signal::Terminate,
+            Some(()) = async { self.close.as_mut()?.recv().await } => Signal::Terminate,
+            Some(()) = async { self.log_off.as_mut()?.recv().await } => Signal::Terminate,
+            Some(()) = async { self.shut_down.as_mut()?.recv().await } => Signal::Terminate,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_host::ServerId;
@@ -61,7 +62,8 @@ impl Instance {
     /// The instance that runs with the same files as this command, if one answers.
     pub(crate) async fn find(context: &Context) -> Option<(Self, Vec<Value>)> {
         let shared = &context.shared;
-        let own_wishes = shared.no_record || shared.locked || !shared.root.is_empty();
+        let own_wishes =
+            shared.no_running || shared.no_record || shared.locked || !shared.root.is_empty();
         if own_wishes || context.environment.variable(LEFT_ALONE).is_some() {
             return None;
         }
@@ -76,16 +78,26 @@ impl Instance {
     }
 
     /// What its API says; nothing if it does not answer well.
-    pub(crate) async fn get(&self, path: &str) -> Option<Value> {
-        timeout(PATIENCE, self.exchange(path)).await.ok()?
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
+        let text = timeout(PATIENCE, self.exchange("GET", path)).await.ok()??;
+        serde_json::from_str(&text).ok()
     }
 
-    async fn exchange(&self, path: &str) -> Option<Value> {
+    /// Has it do something that needs no words; nothing if it does not answer well.
+    pub(crate) async fn post(&self, path: &str) -> Option<Value> {
+        let text = timeout(PATIENCE, self.exchange("POST", path)).await.ok()??;
+        serde_json::from_str(&text).ok()
+    }
+
+    async fn exchange(&self, method: &str, path: &str) -> Option<String> {
         let Self { address, key, .. } = self;
         let mut stream = TcpStream::connect(address).await.ok()?;
+        let body = if method == "POST" { "{}" } else { "" };
         let request = format!(
-            "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
-             Accept: application/json\r\nConnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
+             X-Switchboard-Token: {key}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nAccept: application/json\r\nConnection: close\r\n\r\n{body}",
+            body.len()
         );
         stream.write_all(request.as_bytes()).await.ok()?;
         let mut answer = Vec::new();
@@ -93,8 +105,18 @@ impl Instance {
         let answer = String::from_utf8(answer).ok()?;
         let (head, body) = answer.split_once("\r\n\r\n")?;
         let is_well = head.starts_with("HTTP/1.1 200 ");
-        is_well.then(|| serde_json::from_str(body).ok()).flatten()
+        is_well.then(|| body.to_owned())
     }
+}
+
+/// A part of a path or of a query, with nothing in it that means something there.
+pub(crate) fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
+    let one = |byte: u8| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
 }
 
 impl Drop for Written {

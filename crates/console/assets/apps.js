@@ -4,28 +4,91 @@
 const APP_PROTOCOL = "2026-01-26";
 const LONGEST_MESSAGE = 4 * 2 ** 20;
 const MOST_AT_ONCE = 32;
+const MOST_LOGGED = 200;
+const TALLEST = 1600;
+
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+const appPlace = () => document.getElementById("app-place");
+
+function element(name, props = {}, ...children) {
+  const made = Object.assign(document.createElement(name), props);
+  made.append(...children);
+  return made;
+}
+
+// Our own colours under the names that the extension knows, so that an app looks as if it belonged here.
+function styleVariables() {
+  const own = getComputedStyle(document.documentElement);
+  const of = (name) => own.getPropertyValue(name).trim();
+  const variables = {
+    "--color-background-primary": of("--card"), "--color-background-secondary": of("--back"),
+    "--color-background-tertiary": of("--note"), "--color-background-info": of("--accent-soft"),
+    "--color-background-danger": of("--bad-soft"), "--color-background-success": of("--good-soft"),
+    "--color-text-primary": of("--text"), "--color-text-secondary": of("--soft"),
+    "--color-text-info": of("--busy"), "--color-text-danger": of("--bad"),
+    "--color-text-success": of("--good"), "--color-text-warning": of("--warn"),
+    "--color-border-primary": of("--line"), "--color-border-secondary": of("--field"),
+    "--color-ring-primary": of("--accent"),
+    "--font-sans": getComputedStyle(document.body).fontFamily, "--font-mono": of("--mono"),
+    "--font-text-sm-size": "12px", "--font-text-md-size": "14px",
+    "--border-radius-md": of("--radius"), "--border-width-regular": "1px",
+  };
+  return variables;
+}
 
 class AppBridge {
   constructor(frame, api, given) {
-    Object.assign(this, { frame, api, given, open: 0, ready: false });
+    Object.assign(this, {
+      frame, api, given, open: 0, ready: false, mode: "inline", modes: null, context: null,
+      asked: new Map(), nextId: 1, logged: 0,
+    });
     this.hear = (event) => {
       // Only what comes from this very frame counts; its origin says nothing, for it has none.
       if (event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
       if (JSON.stringify(event.data).length > LONGEST_MESSAGE) return;
       this.received(event.data);
     };
+    this.themed = () => this.changed({ theme: theme(), styles: { variables: styleVariables() } });
+    this.sized = new ResizeObserver(() => this.changed({ containerDimensions: this.dimensions() }));
     addEventListener("message", this.hear);
+    isDark.addEventListener("change", this.themed);
   }
 
-  end() { removeEventListener("message", this.hear); }
+  // The app may bring what it holds to an end before it is taken away.
+  async end(reason) {
+    if (this.ready) {
+      const answer = this.ask("ui/resource-teardown", { reason });
+      await Promise.race([answer, new Promise((done) => { setTimeout(done, 1000); })]);
+    }
+    removeEventListener("message", this.hear);
+    isDark.removeEventListener("change", this.themed);
+    this.sized.disconnect();
+    this.show("inline");
+  }
 
   // A frame in a sandbox has no origin that could be named.
   send(message) { this.frame.contentWindow?.postMessage({ jsonrpc: "2.0", ...message }, "*"); }
 
   tell(method, params) { this.send({ method, params }); }
 
-  async received({ id, method, params }) {
-    if (typeof method !== "string") return;
+  ask(method, params) {
+    const id = `host-${this.nextId++}`;
+    this.send({ id, method, params });
+    return new Promise((done) => { this.asked.set(id, done); });
+  }
+
+  // Nothing is told before the app says that it listens.
+  changed(context) {
+    if (this.ready) this.tell("ui/notifications/host-context-changed", context);
+  }
+
+  async received(message) {
+    const { id, method, params } = message;
+    if (typeof method !== "string") {
+      this.asked.get(id)?.(message);
+      this.asked.delete(id);
+      return;
+    }
     if (id === undefined) { this.noticed(method, params ?? {}); return; }
     if (this.open >= MOST_AT_ONCE) {
       this.send({ id, error: { code: -32000, message: "too much at once" } });
@@ -44,41 +107,112 @@ class AppBridge {
   noticed(method, params) {
     if (method === "ui/notifications/initialized" && !this.ready) {
       this.ready = true;
+      this.sized.observe(this.frame.parentElement);
       this.tell("ui/notifications/tool-input", { arguments: this.given.arguments });
       this.given.result.then(
         (result) => this.tell("ui/notifications/tool-result", result),
         (error) => this.tell("ui/notifications/tool-cancelled", { reason: error.message }),
       );
-    } else if (method === "ui/notifications/size-changed" && Number.isFinite(params.height)) {
-      this.frame.style.height = `${Math.min(Math.max(params.height, 60), 1600)}px`;
+    } else if (method === "ui/notifications/size-changed" && this.mode === "inline") {
+      if (Number.isFinite(params.height)) {
+        this.frame.style.height = `${Math.min(Math.max(params.height, 60), TALLEST)}px`;
+      }
+    } else if (method === "notifications/message") {
+      this.log(params);
     }
   }
 
   async answer(method, params) {
     switch (method) {
-      case "ui/initialize": return this.welcome();
+      case "ui/initialize": return this.welcome(params);
       case "ping": return {};
       case "tools/call": return this.line("call", { name: params.name, arguments: params.arguments ?? {} });
       case "resources/read": return this.line("read", { uri: params.uri });
       case "ui/open-link": return openLink(String(params.url));
-      case "ui/request-display-mode": return { mode: "inline" };
+      case "ui/message": return this.message(params);
+      case "ui/update-model-context": return this.remember(params);
+      case "ui/request-display-mode": return this.show(String(params.mode));
       default: throw Object.assign(new Error(`${method} is not known here`), { code: -32601 });
     }
   }
 
-  welcome() {
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  welcome({ appCapabilities }) {
+    const modes = appCapabilities?.availableDisplayModes;
+    this.modes = Array.isArray(modes) ? modes : null;
     return {
       protocolVersion: APP_PROTOCOL,
       hostInfo: { name: "switchboard", version: "1" },
-      hostCapabilities: { openLinks: {}, serverTools: {}, serverResources: {} },
+      hostCapabilities: {
+        openLinks: {}, serverTools: {}, serverResources: {}, logging: {}, sandbox: { csp: this.given.csp },
+      },
       hostContext: {
-        theme: dark ? "dark" : "light", displayMode: "inline", availableDisplayModes: ["inline"],
+        toolInfo: { tool: this.given.tool }, theme: theme(), styles: { variables: styleVariables() },
+        displayMode: this.mode, availableDisplayModes: ["inline", "fullscreen"],
         platform: "web", locale: navigator.language, userAgent: "switchboard",
         timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        containerDimensions: { width: this.frame.clientWidth, maxHeight: 1600 },
+        deviceCapabilities: {
+          touch: matchMedia("(pointer: coarse)").matches, hover: matchMedia("(hover: hover)").matches,
+        },
+        safeAreaInsets: { top: 0, right: 0, bottom: 0, left: 0 },
+        containerDimensions: this.dimensions(),
       },
     };
+  }
+
+  dimensions() {
+    const { clientWidth: width, clientHeight: height } = this.frame;
+    return this.mode === "fullscreen" ? { width, height } : { width, maxHeight: TALLEST };
+  }
+
+  // Only to a mode that the app says it can be shown in; whatever came of it is said.
+  show(mode) {
+    const can = ["inline", "fullscreen"].includes(mode) && (this.modes?.includes(mode) ?? true);
+    if (can && mode !== this.mode) {
+      this.mode = mode;
+      this.frame.parentElement.classList.toggle("whole", mode === "fullscreen");
+      this.changed({ displayMode: mode, containerDimensions: this.dimensions() });
+    }
+    return { mode: this.mode };
+  }
+
+  // What an app says to a model is said by the person, or not at all.
+  message({ content }) {
+    const parts = (Array.isArray(content) ? content : [content]).filter((part) => part?.type === "text");
+    const text = parts.map((part) => String(part.text)).join("\n").slice(0, 20_000);
+    if (!text.trim()) throw new Error("there are no words in it");
+    if (!("canTalk" in appPlace().dataset)) throw new Error("no model is configured here");
+    const known = this.context ? `What the app shows:\n${this.context}\n\n` : "";
+    return consent("The app wants to say this to a model:", text, "Begin a conversation with it", async () => {
+      const answer = await post("/api/v1/sessions", { model: "", text: known + text });
+      const { session } = await answer.json();
+      open(`/sessions/${encodeURIComponent(session)}`, "_blank", "noopener");
+    });
+  }
+
+  // Kept for what the app says next, and shown: nothing is told to a model unseen.
+  remember({ content, structuredContent }) {
+    const words = (content ?? []).filter((part) => part?.type === "text").map((part) => part.text);
+    if (structuredContent) words.push(JSON.stringify(structuredContent, null, 2));
+    this.context = words.join("\n").slice(0, 20_000);
+    this.note("context", "What the app wants a model to know").textContent = this.context;
+    return {};
+  }
+
+  log({ level, data }) {
+    this.logged += 1;
+    if (this.logged > MOST_LOGGED) return;
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    this.note("log", "What the app logs").append(`${String(level)}: ${String(text).slice(0, 2000)}\n`);
+  }
+
+  note(kind, title) {
+    const there = appPlace().querySelector(`[data-app-note="${kind}"] pre`);
+    if (there) return there;
+    const pre = element("pre", { className: "code", tabIndex: 0 });
+    const box = element("details", { className: "below" }, element("summary", { textContent: title }), pre);
+    box.dataset.appNote = kind;
+    appPlace().append(box);
+    return pre;
   }
 
   // What the app wants takes the same line as everybody's; a review is shown in place meanwhile.
@@ -94,67 +228,72 @@ class AppBridge {
   }
 }
 
-// Nothing is opened by itself: the whole address is shown, and only a click goes there.
-function openLink(url) {
-  const place = document.getElementById("app-place");
-  return new Promise((done) => {
-    const box = document.createElement("div");
-    box.className = "note";
-    const words = document.createElement("p");
-    words.textContent = "The app wants to open this address:";
-    const shown = document.createElement("p");
-    shown.className = "address mono";
-    shown.textContent = url;
-    box.append(words, shown);
-    const close = (result) => { box.remove(); done(result); };
-    let target = null;
-    try { target = new URL(url); } catch { /* Then it is no address. */ }
-    if (target?.protocol === "https:") {
-      const link = document.createElement("a");
-      link.className = "button";
-      link.href = target.href;
-      link.target = "_blank";
-      link.rel = "noopener noreferrer";
-      link.textContent = `Open ${target.host}`;
-      link.addEventListener("click", () => close({}));
-      box.append(link, " ");
+const theme = () => (isDark.matches ? "dark" : "light");
+
+// Asks the person: everything is shown, and only a click does it.
+function consent(words, shown, label, act) {
+  return new Promise((done, failed) => {
+    const box = element("div", { className: "note" }, element("p", { textContent: words }),
+      element("p", { className: "address mono", textContent: shown }));
+    if (label) {
+      const yes = typeof label === "string" ? element("button", { type: "button", textContent: label }) : label;
+      yes.className = "button";
+      yes.addEventListener("click", async () => {
+        box.remove();
+        try { await act?.(); done({}); } catch (error) { toast(error.message, "bad"); failed(error); }
+      });
+      box.append(yes, " ");
     }
-    const no = document.createElement("button");
-    no.type = "button";
-    no.className = "button";
-    no.textContent = "No";
-    no.addEventListener("click", () => close({ isError: true }));
+    const no = element("button", { type: "button", className: "button", textContent: "No" });
+    no.addEventListener("click", () => { box.remove(); failed(new Error("the person said no")); });
     box.append(no);
-    place.prepend(box);
+    appPlace().prepend(box);
   });
 }
 
+function openLink(url) {
+  let target = null;
+  try { target = new URL(url); } catch { /* Then it is no address. */ }
+  const link = target?.protocol === "https:"
+    ? element("a", { href: target.href, target: "_blank", rel: "noopener noreferrer", textContent: `Open ${target.host}` })
+    : null;
+  return consent("The app wants to open this address:", url, link);
+}
+
 let bridge = null;
+
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") bridge?.show("inline"); });
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-app]");
   if (!button) return;
   const form = button.closest("form");
-  const place = document.getElementById("app-place");
   button.disabled = true;
   try {
-    const given = { arguments: bodyOf(form).arguments };
     const api = button.dataset.app;
-    const { src } = await (await post(`${api}/app`)).json();
-    given.result = post(`${api}/call`, { arguments: given.arguments })
+    const asked = { arguments: bodyOf(form).arguments };
+    const { src, tool, csp } = await (await post(`${api}/app`)).json();
+    const given = { ...asked, tool, csp };
+    given.result = post(`${api}/call`, asked)
       .then((answer) => answer.json())
       .then((ran) => ran.result ?? Promise.reject(new Error(ran.message ?? ran.outcome)));
     // Whoever listens later hears of it; until then it is nobody's mistake.
     given.result.catch(() => {});
-    bridge?.end();
-    const frame = document.createElement("iframe");
-    frame.className = "app-frame";
-    frame.title = "The app of this tool";
+    await bridge?.end("another call");
+    const frame = element("iframe", { className: "app-frame", title: "The app of this tool" });
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
     frame.referrerPolicy = "no-referrer";
     bridge = new AppBridge(frame, api, given);
     frame.src = src;
-    place.replaceChildren(frame);
+    const small = element("button", { type: "button", className: "button smaller", textContent: "Make it small again" });
+    small.addEventListener("click", () => bridge.show("inline"));
+    const close = element("button", { type: "button", className: "button", textContent: "Close the app" });
+    close.addEventListener("click", async () => {
+      await bridge?.end("closed");
+      bridge = null;
+      appPlace().replaceChildren();
+    });
+    appPlace().replaceChildren(element("div", { className: "app-holder" }, small, frame), close);
   } catch (error) {
     toast(error.message, "bad");
   }

@@ -67,21 +67,58 @@ function replace(fresh) {
   }
 }
 
-// Rows that are known stay what they are; new ones light up; whoever was at a link stays there.
+// New rows light up, and the row at which somebody reads stays under their eyes.
 function putIn(old, now) {
-  const known = new Set([...old.querySelectorAll("[data-key]")].map((row) => row.dataset.key));
-  const active = old.contains(document.activeElement) ? document.activeElement : null;
-  const at = active?.getAttribute("href") ?? active?.dataset?.post;
-  old.replaceChildren(...now.childNodes);
-  if (known.size) {
-    for (const row of old.querySelectorAll("[data-key]")) {
-      if (!known.has(row.dataset.key)) row.classList.add("fresh");
+  const rows = [...old.querySelectorAll("[data-key]")];
+  const known = new Set(rows.map((row) => row.dataset.key));
+  const top = (row) => row.getBoundingClientRect().top;
+  const read = scrollY > 0 ? rows.find((row) => top(row) >= 0) : undefined;
+  const before = read ? top(read) : 0;
+  become(old, now);
+  if (read?.isConnected) scrollBy({ top: top(read) - before, behavior: "instant" });
+  const fresh = [...old.querySelectorAll("[data-key]")].filter((row) => !known.has(row.dataset.key));
+  // Where nearly everything is new, nothing of it stands out.
+  if (known.size && fresh.length <= 10) fresh.forEach((row) => row.classList.add("fresh"));
+}
+
+// Makes the one like the other without putting anything in anew that is there already: so the place
+// somebody reads at, points at or has the focus at stays where it is.
+function become(old, now) {
+  const rows = new Map([...old.children].filter((row) => row.dataset.key).map((row) => [row.dataset.key, row]));
+  let at = old.firstChild;
+  for (const next of [...now.childNodes]) {
+    const key = next.dataset?.key;
+    const same = key ? rows.get(key) : at;
+    if (!same || same.nodeName !== next.nodeName || same.dataset?.key !== key) {
+      old.insertBefore(next, at);
+      continue;
+    }
+    if (same === at) at = at.nextSibling;
+    else old.insertBefore(same, at);
+    if (same.nodeType !== Node.ELEMENT_NODE) {
+      if (same.nodeValue !== next.nodeValue) same.nodeValue = next.nodeValue;
+    } else if (!same.isEqualNode(next)) {
+      dress(same, next);
+      become(same, next);
     }
   }
-  if (at) {
-    const name = CSS.escape(at);
-    old.querySelector(`[href="${name}"], [data-post="${name}"]`)?.focus({ preventScroll: true });
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
   }
+}
+
+// What somebody opened stays open.
+function dress(old, now) {
+  const isFresh = old.classList.contains("fresh");
+  for (const { name } of [...old.attributes]) {
+    if (!now.hasAttribute(name) && !(name === "open" && old.matches("details"))) old.removeAttribute(name);
+  }
+  for (const { name, value } of now.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (isFresh) old.classList.add("fresh");
 }
 
 function isInUse(place) {
@@ -113,6 +150,8 @@ document.addEventListener("click", (event) => {
 
 let refreshing = false;
 let again = false;
+// What was found further back stays, so nothing comes in on top of it any more.
+let isSearching = false;
 
 async function refreshNow() {
   try {
@@ -124,7 +163,7 @@ async function refreshNow() {
 
 // At most once a second, however much happens.
 async function refresh() {
-  if (pauseButton()?.getAttribute("aria-pressed") === "true") return;
+  if (isSearching || pauseButton()?.getAttribute("aria-pressed") === "true") return;
   // Nobody sees a hidden page; it catches up when somebody does.
   if (refreshing || document.hidden) { again = true; return; }
   refreshing = true;
@@ -171,6 +210,7 @@ function heard(block) {
     else if (line.startsWith("data:")) data = line.slice(5).trim();
   }
   if (kind === "hello") return;
+  if (kind === "progress") { progressed(data); return; }
   if (kind === "reviews") {
     notice(data);
     showReviewsInline();
@@ -203,6 +243,26 @@ async function listen() {
     pause = Math.min(pause * 2, 15000);
   }
 }
+
+// What no index tells is looked for a while at a time, from the newest on. The page goes on by itself
+// until it is full or has come to the beginning.
+async function lookFurther() {
+  for (;;) {
+    const link = document.querySelector("[data-further]");
+    if (!link || document.querySelectorAll(".calls tbody tr").length >= 50) return;
+    isSearching = true;
+    const answer = await fetch(link.href, { headers: { accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = parsed(await answer.text());
+    const found = fresh.querySelectorAll(".calls tbody tr");
+    const body = document.querySelector(".calls tbody");
+    if (body) body.append(...found);
+    else if (found.length) document.querySelector(".empty")?.replaceWith(found[0].closest(".scroll"));
+    link.closest(".pages").replaceWith(...fresh.querySelectorAll(".pages"));
+  }
+}
+
+lookFurther().catch(() => { /* The button does the same. */ });
 
 function ago(time) {
   const seconds = Math.floor((Date.now() - Date.parse(time)) / 1000);

@@ -14,10 +14,10 @@ function toast(text, tone) {
 }
 
 // Every action goes through here: JSON, which no form can send, and the token of this page.
-async function post(url, body, accept = "application/json") {
+async function post(url, body, accept = "application/json", signal = null) {
   const headers = { "content-type": "application/json", accept };
   if (token) headers["x-switchboard-token"] = token;
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body ?? {}), signal });
   if (answer.ok) return answer;
   let words = `it was refused (${answer.status})`;
   try {
@@ -29,71 +29,37 @@ async function post(url, body, accept = "application/json") {
 
 // ---- Forms -------------------------------------------------------------------------------------
 
-function valueOf(field) {
-  const kind = field.dataset.kind;
-  const required = "required" in field.dataset;
-  if (kind === "choices") {
-    const chosen = [...field.querySelectorAll("input:checked")].map((box) => JSON.parse(box.value));
-    return chosen.length || required ? chosen : undefined;
-  }
-  if (kind === "object") {
-    const inner = filledIn(field);
-    return Object.keys(inner).length || required ? inner : undefined;
-  }
-  const text = field.value;
-  if (kind === "lines") {
-    const all = text.split("\n").filter((line) => line !== "");
-    return all.length || required ? all : undefined;
-  }
-  if (text === "") return kind === "string" && required ? "" : undefined;
-  if (kind === "string") return text;
-  if (kind === "number") return Number(text);
-  try {
-    return JSON.parse(text);
-  } catch {
-    field.focus();
-    throw new Error(`${field.dataset.field} is not JSON`);
-  }
-}
-
-function filledIn(place) {
-  const content = {};
-  for (const field of place.querySelectorAll("[data-field]")) {
-    // What belongs to an object within is gathered by that object.
-    if (field.parentElement.closest("[data-kind=object]") !== place.closest("[data-kind=object]")) continue;
-    const value = valueOf(field);
-    if (value !== undefined) content[field.dataset.field] = value;
-  }
-  return content;
-}
-
-// A form whose fields are members of what is sent, not arguments of a call.
-function membersOf(form) {
-  const body = {};
-  for (const member of form.querySelectorAll("[data-member]")) {
-    const kind = member.dataset.kind;
-    if (kind === "yes") body[member.dataset.member] = member.checked;
-    else if (kind === "json") body[member.dataset.member] = JSON.parse(member.value);
-    else body[member.dataset.member] = member.value;
-  }
-  const agreed = [...form.querySelectorAll("[data-agreed]:checked")].map((box) => box.dataset.agreed);
-  if (agreed.length) body.agreed = agreed;
-  return body;
-}
-
-function bodyOf(form) {
-  if (form.querySelector("[data-member]")) return membersOf(form);
-  const raw = form.querySelector("[data-raw]")?.value.trim();
-  if (!raw) return { arguments: filledIn(form) };
-  try {
-    return { arguments: JSON.parse(raw) };
-  } catch {
-    throw new Error("the arguments are not JSON");
-  }
-}
-
 // How much of this page is under way: what waits meanwhile is shown in place.
 let underWay = 0;
+
+// What goes on is shown where its result will be, with a way to give it up.
+const watched = new Map();
+
+function waitingSign(word, giveUp) {
+  const said = document.createElement("span");
+  said.textContent = "Under way …";
+  const bar = document.createElement("progress");
+  bar.setAttribute("aria-label", "How far it is");
+  const stop = document.createElement("button");
+  stop.type = "button";
+  stop.className = "button";
+  stop.textContent = "Stop";
+  stop.addEventListener("click", () => giveUp.abort());
+  const sign = document.createElement("div");
+  sign.className = "under-way";
+  sign.append(bar, said, stop);
+  watched.set(word, { said, bar });
+  return sign;
+}
+
+function progressed(data) {
+  const { watch, progress, total, message } = JSON.parse(data);
+  const place = watched.get(watch);
+  if (!place) return;
+  if (Number.isFinite(total) && total > 0) { place.bar.max = total; place.bar.value = progress; }
+  const far = Number.isFinite(total) ? `${progress} of ${total}` : String(progress ?? "");
+  place.said.textContent = message ? `${message} (${far})` : far;
+}
 
 async function call(form) {
   const into = document.getElementById(form.dataset.into);
@@ -101,13 +67,23 @@ async function call(form) {
   button.disabled = true;
   into.setAttribute("aria-busy", "true");
   underWay += 1;
+  const giveUp = new AbortController();
+  const watch = `w${Date.now()}${Math.random().toString(36).slice(2)}`;
+  const before = [...into.childNodes];
+  // What is quick shows no sign: nothing on the page jumps for it.
+  const slow = setTimeout(() => into.replaceChildren(waitingSign(watch, giveUp)), 400);
   try {
-    const answer = await post(form.dataset.call, bodyOf(form), "text/html");
-    into.replaceChildren(...parsed(await answer.text()).body.childNodes);
+    const answer = await post(form.dataset.call, { ...bodyOf(form), watch }, "text/html", giveUp.signal);
+    const text = await answer.text();
+    clearTimeout(slow);
+    into.replaceChildren(...parsed(text).body.childNodes);
     into.scrollIntoView({ block: "nearest" });
   } catch (error) {
-    toast(error.message, "bad");
+    clearTimeout(slow);
+    into.replaceChildren(...before);
+    toast(giveUp.signal.aborted ? "Given up" : error.message, "bad");
   } finally {
+    watched.delete(watch);
     button.disabled = false;
     into.removeAttribute("aria-busy");
     underWay -= 1;
@@ -130,6 +106,39 @@ async function act(form) {
   }
   button.disabled = false;
 }
+
+// Several servers at once: each says by itself what came of it.
+async function addChosen(button) {
+  const forms = [...button.closest(".stack").querySelectorAll("form.proposed")]
+    .filter((form) => form.querySelector("[data-chosen]:checked"));
+  if (!forms.length) { toast("nothing is chosen", "bad"); return; }
+  // What has to be agreed to is agreed to before anything is added.
+  if (!forms.every((form) => form.reportValidity())) return;
+  button.disabled = true;
+  let failed = 0;
+  for (const form of forms) {
+    const said = document.createElement("p");
+    try {
+      await post(form.dataset.act, membersOf(form));
+      said.textContent = "Added.";
+      form.querySelectorAll("button, input").forEach((input) => { input.disabled = true; });
+      form.querySelector("[data-chosen]").checked = false;
+    } catch (error) {
+      failed += 1;
+      said.className = "problem";
+      said.textContent = error.message;
+    }
+    form.append(said);
+  }
+  button.disabled = false;
+  if (failed) toast(`${failed} could not be added`, "bad");
+  else location.assign("/servers");
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-add-chosen]");
+  if (button) addChosen(button);
+});
 
 // Where something is dangerous, the form grows the box by which a person agrees to it.
 function askAgain(form, message) {
@@ -254,17 +263,6 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.call) call(form);
   else act(form);
 });
-
-// What is in a file goes into the field beside it, in letters that JSON can hold.
-async function takeFile(input) {
-  const [file] = input.files;
-  if (!file) return;
-  if (file.size > 4 * 2 ** 20) { toast("the file is larger than 4 MB", "bad"); return; }
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  document.getElementById(input.dataset.file).value = btoa(text);
-}
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-file]")) { takeFile(event.target); return; }

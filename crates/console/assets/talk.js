@@ -131,6 +131,8 @@ async function hearTalk() {
       const headers = { accept: "text/event-stream", "x-switchboard-token": token };
       const answer = await fetch(`${talkPlace.dataset.talk}/events`, { headers });
       if (!answer.ok) throw new Error(String(answer.status));
+      // What was said before this is heard is kept, and on the page once it is fetched again.
+      refresh();
       let rest = "";
       for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
         const blocks = (rest + piece).split("\n\n");

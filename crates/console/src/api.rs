@@ -6,8 +6,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 
 use crate::console::Shared;
-use crate::reply::{Problem, json, lines};
-use crate::shown::{self, CallQuery, ToolQuery};
+use crate::reply::{Problem, file, json, lines};
+use crate::shown::{self, CallQuery, CatalogQuery, ToolQuery};
 
 type Answer = Result<Response, Problem>;
 
@@ -41,6 +41,41 @@ pub(crate) fn resources(State(console): State<Shared>) -> Ready<Response> {
     ready(json(&shown::resources(&console)))
 }
 
+pub(crate) fn prompt(
+    State(console): State<Shared>,
+    Path((server, prompt)): Path<(String, String)>,
+) -> Ready<Answer> {
+    ready(shown::prompt(&console, &server, &prompt).map(|found| json(&found)))
+}
+
+pub(crate) fn catalog_tools(
+    State(console): State<Shared>,
+    Query(query): Query<CatalogQuery>,
+) -> Ready<Response> {
+    ready(json(&shown::catalog_tools(&console, &query)))
+}
+
+pub(crate) fn catalog_tool(
+    State(console): State<Shared>,
+    Path((server, tool)): Path<(String, String)>,
+) -> Ready<Answer> {
+    ready(shown::catalog_tool(&console, &server, &tool).map(|found| json(&found)))
+}
+
+pub(crate) fn catalog_resources(
+    State(console): State<Shared>,
+    Query(query): Query<CatalogQuery>,
+) -> Ready<Response> {
+    ready(json(&shown::catalog_resources(&console, &query)))
+}
+
+pub(crate) fn catalog_prompts(
+    State(console): State<Shared>,
+    Query(query): Query<CatalogQuery>,
+) -> Ready<Response> {
+    ready(json(&shown::catalog_prompts(&console, &query)))
+}
+
 pub(crate) async fn calls(State(console): State<Shared>, Query(query): Query<CallQuery>) -> Answer {
     Ok(json(&shown::calls(&console, &query).await?))
 }
@@ -55,6 +90,19 @@ pub(crate) fn export(
 
 pub(crate) async fn call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
     Ok(json(&shown::call(&console, &id).await?))
+}
+
+/// What a call gave, to be kept in a file.
+pub(crate) async fn call_result(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
+    Ok(file(&shown::call_result(&console, &id).await?))
+}
+
+/// A part of what a call gave, to be kept in a file.
+pub(crate) async fn call_part(
+    State(console): State<Shared>,
+    Path((id, number)): Path<(String, usize)>,
+) -> Answer {
+    Ok(file(&shown::call_part(&console, &id, number).await?))
 }
 
 pub(crate) async fn reviews(State(console): State<Shared>) -> Answer {

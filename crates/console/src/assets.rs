@@ -15,7 +15,7 @@ struct Asset {
     text: &'static str,
 }
 
-const ASSETS: [Asset; 6] = [
+const ASSETS: [Asset; 8] = [
     Asset {
         name: "style.css",
         kind: "text/css; charset=utf-8",
@@ -27,9 +27,19 @@ const ASSETS: [Asset; 6] = [
         text: include_str!("../assets/script.js"),
     },
     Asset {
+        name: "forms.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/forms.js"),
+    },
+    Asset {
         name: "live.js",
         kind: "text/javascript; charset=utf-8",
         text: include_str!("../assets/live.js"),
+    },
+    Asset {
+        name: "haste.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../assets/haste.js"),
     },
     Asset {
         name: "talk.js",

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::actions::PendingLogins;
 use crate::apps::Frames;
 use crate::door::{Names, SignIns, acting, checked, guarded, signed_in};
+use crate::elsewhere::Elsewhere;
 use crate::live::Feed;
 use crate::random;
 use crate::routes::{self, Proof};
@@ -41,6 +42,8 @@ pub struct Options {
     pub talks: Talks,
     /// Opens models; without it, no conversation can be held here.
     pub models: Option<Box<OpenModel>>,
+    /// Servers that other products have.
+    pub elsewhere: Arc<dyn Elsewhere>,
     /// Ends streams that would go on for ever.
     pub stop: CancellationToken,
     /// Shows a sign-in link to whoever sees the terminal.
@@ -60,6 +63,7 @@ pub struct Console {
     pub(crate) frames: Frames,
     pub(crate) talks: Talks,
     pub(crate) models: Option<Box<OpenModel>>,
+    pub(crate) elsewhere: Arc<dyn Elsewhere>,
     /// What opens the API to other programs of the same user.
     pub(crate) key: Option<String>,
     announce: Box<dyn Fn(&str) + Send + Sync>,
@@ -81,6 +85,7 @@ impl Console {
             frames: Frames::default(),
             talks: options.talks,
             models: options.models,
+            elsewhere: options.elsewhere,
             key: random::word(),
             announce: options.announce,
         })

@@ -17,6 +17,8 @@ const SECRET: [&str; 2] = ["env", "headers"];
 #[serde(default)]
 pub(crate) struct Typed {
     pub(crate) text: String,
+    /// Whose file the text is of, if it is said.
+    pub(crate) product: String,
     pub(crate) name: String,
     /// A command with its arguments, or an address.
     pub(crate) target: String,
@@ -27,7 +29,7 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// The entries that it means. How other programs write theirs is a matter of this place alone.
+    /// The entries that it means, written as our own files have them.
     pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, Problem> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         if let Some(text) = given(&self.text) {

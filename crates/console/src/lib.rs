@@ -11,6 +11,7 @@ mod apps;
 mod assets;
 mod console;
 mod door;
+mod elsewhere;
 mod entry;
 mod live;
 mod openapi;
@@ -22,4 +23,5 @@ mod shown;
 mod talks;
 
 pub use console::{Address, Console, Options};
+pub use elsewhere::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
 pub use talks::{NoModel, OpenModel, Talks};

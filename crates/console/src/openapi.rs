@@ -53,11 +53,7 @@ fn operation(route: &Route) -> Value {
         json!({"name": name, "in": "query", "description": about, "schema": {"type": "string"}})
     });
     let parameters: Vec<Value> = in_path.chain(in_query).collect();
-    let kind = match route.path.rsplit('/').next() {
-        Some("events") => "text/event-stream",
-        Some("export") => "application/jsonl",
-        _ => "application/json",
-    };
+    let kind = route.kind;
     let refused = json!({
         "description": "Why not",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

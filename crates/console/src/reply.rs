@@ -85,6 +85,25 @@ pub(crate) fn lines(lines: impl Stream<Item = String> + Send + 'static) -> Respo
     ([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, kept)], body).into_response()
 }
 
+/// Something to be kept in a file.
+pub(crate) struct File {
+    /// What it is called: letters, digits, `-` and one dot.
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A file that a browser saves and never shows, whoever wrote it.
+pub(crate) fn file(file: &File) -> Response {
+    let mut response = file.bytes.clone().into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
+    let kept = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", file.name));
+    let kept = kept.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
+    headers.insert(CONTENT_DISPOSITION, kept);
+    response
+}
+
 /// A page.
 pub(crate) fn html(markup: Markup) -> Response {
     html_with(StatusCode::OK, markup)

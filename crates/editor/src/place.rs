@@ -61,6 +61,7 @@ impl FromStr for Place {
 pub struct Listener {
     pub(crate) socket: Socket,
     place: String,
+    #[cfg(unix)]
     _file: Option<SocketFile>,
 }
 
@@ -72,6 +73,7 @@ pub(crate) enum Socket {
 }
 
 /// The file of a socket, as long as it is this socket's.
+#[cfg(unix)]
 struct SocketFile {
     path: PathBuf,
     number: u64,
@@ -96,7 +98,12 @@ impl Listener {
         let refused = |cause| ListenError::Refused { place: address.to_string(), cause };
         let listener = tokio::net::TcpListener::bind(address).await.map_err(refused)?;
         let place = listener.local_addr().map_err(refused)?.to_string();
-        Ok(Self { socket: Socket::Tcp(listener), place, _file: None })
+        Ok(Self {
+            socket: Socket::Tcp(listener),
+            place,
+            #[cfg(unix)]
+            _file: None,
+        })
     }
 
     #[cfg(not(unix))]
@@ -155,17 +162,15 @@ impl fmt::Display for Listener {
     }
 }
 
+#[cfg(unix)]
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            // Another one may have taken its place meanwhile.
-            let is_ours =
-                std::fs::symlink_metadata(&self.path).is_ok_and(|about| about.ino() == self.number);
-            if is_ours {
-                std::fs::remove_file(&self.path).ok();
-            }
+        use std::os::unix::fs::MetadataExt as _;
+        // Another one may have taken its place meanwhile.
+        let is_ours =
+            std::fs::symlink_metadata(&self.path).is_ok_and(|about| about.ino() == self.number);
+        if is_ours {
+            std::fs::remove_file(&self.path).ok();
         }
     }
 }

@@ -25,12 +25,20 @@ const COMPLETE: &str = r#""resultType":"complete""#;
 pub(crate) enum Cache {
     /// It says nothing of that.
     Silent,
-    /// The same for everybody.
-    Public,
-    /// Only by whoever asked.
+    /// For a while, by whoever asked: what is shown depends on who asks.
     Private,
-    /// Not at all.
+    /// Not at all, unless it says otherwise.
     Fresh,
+    /// The same, and never by others, whatever it says: they may not be shown it.
+    Guarded,
+}
+
+/// Who reads a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reader {
+    pub(crate) era: Era,
+    /// Callers prove who they are, and are not all shown the same.
+    pub(crate) is_proven: bool,
 }
 
 /// A result on its way to a client: not copied before it is written.
@@ -91,6 +99,12 @@ pub(crate) fn dressed(result: Json, era: Era, cache: Cache) -> Reply {
         }
         Some(Ttl::Odd(_) | Ttl::Sound) | None => result,
     };
+    let result = match said.scope {
+        Some(Scope::Others) if cache == Cache::Guarded => {
+            with_value(result.as_str(), "cacheScope", PRIVATE).map_or(result, Json::trusted)
+        }
+        Some(Scope::Others | Scope::Private) | None => result,
+    };
     if cache == Cache::Silent {
         let front = if said.result_type { "" } else { COMPLETE };
         return Reply { front: front.into(), result };
@@ -101,14 +115,13 @@ pub(crate) fn dressed(result: Json, era: Era, cache: Cache) -> Reply {
     }
     if let Some((milliseconds, scope)) = match cache {
         Cache::Silent => None,
-        Cache::Public => Some((LIST_MS, "public")),
         Cache::Private => Some((LIST_MS, "private")),
-        Cache::Fresh => Some((0, "private")),
+        Cache::Fresh | Cache::Guarded => Some((0, "private")),
     } {
         if said.ttl.is_none() {
             members.push(format!(r#""ttlMs":{milliseconds}"#));
         }
-        if !said.scope {
+        if said.scope.is_none() {
             members.push(format!(r#""cacheScope":"{scope}""#));
         }
     }
@@ -120,7 +133,24 @@ pub(crate) fn dressed(result: Json, era: Era, cache: Cache) -> Reply {
 struct Said {
     result_type: bool,
     ttl: Option<Ttl>,
-    scope: bool,
+    scope: Option<Scope>,
+}
+
+/// What a result says of who may keep it if only who asked may.
+const PRIVATE: &str = r#""private""#;
+
+/// Who may keep a result, as it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    Private,
+    /// Everybody, or nobody knows who.
+    Others,
+}
+
+impl Scope {
+    fn of(raw: &RawValue) -> Self {
+        if raw.get() == PRIVATE { Self::Private } else { Self::Others }
+    }
 }
 
 /// For how long a result says that it may be kept.
@@ -171,18 +201,27 @@ impl Said {
             |shape| Self {
                 result_type: shape.result_type.is_some(),
                 ttl: shape.ttl_ms.map(Ttl::of),
-                scope: shape.cache_scope.is_some(),
+                scope: shape.cache_scope.map(Scope::of),
             },
         )
     }
 }
 
 /// What a client gets for a call that ended.
-pub(crate) fn of_outcome(outcome: Outcome, target: &Target, era: Era) -> Result<Reply, RpcError> {
+pub(crate) fn of_outcome(
+    outcome: Outcome,
+    target: &Target,
+    reader: Reader,
+) -> Result<Reply, RpcError> {
+    let era = reader.era;
     if let Some(error) = outcome.error {
         return Err(of_server(*error, target, era));
     }
-    let cache = if target.kind == TargetKind::Resource { Cache::Fresh } else { Cache::Silent };
+    let cache = match (target.kind, reader.is_proven) {
+        (TargetKind::Resource, true) => Cache::Guarded,
+        (TargetKind::Resource, false) => Cache::Fresh,
+        (TargetKind::Tool | TargetKind::Prompt, _) => Cache::Silent,
+    };
     match (outcome.kind, &outcome.result) {
         (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
             Ok(dressed(Json::known(result.clone()), era, cache))
@@ -245,7 +284,7 @@ mod tests {
     #[test]
     fn a_result_gets_what_its_reader_needs_and_keeps_what_it_says() {
         for (result, era, cache, expected) in [
-            (r#"{"a":1}"#, Era::Legacy, Cache::Public, r#"{"a":1}"#),
+            (r#"{"a":1}"#, Era::Legacy, Cache::Private, r#"{"a":1}"#),
             (r#"{"a":1}"#, Era::Modern, Cache::Silent, r#"{"resultType":"complete","a":1}"#),
             (
                 r#"{"resultType":"task","a":1}"#,
@@ -270,6 +309,23 @@ mod tests {
             assert_eq!(reply.text(), expected);
             let whole = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{expected}}}"#);
             assert_eq!(reply.answer(&Json::trusted("7".to_owned())), whole);
+        }
+    }
+
+    #[test]
+    fn se_05_what_a_server_calls_public_is_private_where_callers_prove_who_they_are() {
+        for (said, cache, expected) in [
+            (r#""public""#, Cache::Fresh, r#""public""#),
+            (r#""public""#, Cache::Guarded, r#""private""#),
+            (r#""PUBLIC""#, Cache::Guarded, r#""private""#),
+            ("7", Cache::Guarded, r#""private""#),
+            (r#""private""#, Cache::Guarded, r#""private""#),
+        ] {
+            let result = |scope: &str| {
+                format!(r#"{{"ttlMs":1,"resultType":"complete","cacheScope":{scope},"x":1e400}}"#)
+            };
+            let reply = dressed(Json::trusted(result(said)), Era::Modern, cache);
+            assert_eq!(reply.text(), result(expected), "{said}");
         }
     }
 

@@ -4,12 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use switchboard_host::call::no_arguments;
 use switchboard_host::catalog::shown_text;
-use switchboard_wire::{Json, Revision, RpcError};
+use switchboard_host::{Target, TargetKind};
+use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::client::{Abilities, Client, Out};
+use crate::listing::Listing;
 
 /// One request.
 pub(crate) struct Asked {
@@ -87,11 +90,20 @@ impl Asked {
     pub(crate) fn params(&self) -> Result<&Params, RpcError> {
         self.read.get_or_init(|| read(self.params.as_ref())).as_ref().map_err(Clone::clone)
     }
+
+    /// How its client is reached, and what tells that there is no need to any more.
+    pub(crate) fn way(&self) -> (Out, CancellationToken) {
+        (self.out.clone(), self.cancel.clone())
+    }
 }
 
 /// Reads parameters.
 pub(crate) fn read(params: Option<&Json>) -> Result<Params, RpcError> {
     let Some(params) = params else { return Ok(Params::default()) };
+    // A list would be read as its members in their order.
+    if params.as_str().trim_start().starts_with('[') {
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, "the parameters are a list"));
+    }
     let written: Written<'_> = params.read().map_err(|error| {
         RpcError::new(RpcError::INVALID_PARAMS, format!("the parameters cannot be read: {error}"))
     })?;
@@ -157,4 +169,43 @@ pub(crate) fn name_in(info: Option<&str>) -> Option<String> {
 /// What is missing from a request.
 pub(crate) fn missing(what: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("the request has no `{what}`"))
+}
+
+/// What a request names, among what its client is shown.
+pub(crate) fn find(
+    listing: &Listing,
+    kind: TargetKind,
+    params: &Params,
+    era: Era,
+) -> Result<Target, RpcError> {
+    let unknown = |what: &str, name: &str| {
+        RpcError::new(RpcError::INVALID_PARAMS, format!("there is no {what} `{name}`"))
+    };
+    match kind {
+        TargetKind::Tool => {
+            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
+            listing.tool(name).ok_or_else(|| unknown("tool", name))
+        }
+        TargetKind::Prompt => {
+            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
+            listing.prompt(name).ok_or_else(|| unknown("prompt", name))
+        }
+        TargetKind::Resource => {
+            let uri = params.uri.as_deref().ok_or_else(|| missing("uri"))?;
+            listing.resource(uri).ok_or_else(|| RpcError {
+                // The legacy era has a code of its own for it.
+                code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
+                data: Some(Json::from(&serde_json::json!({"uri": uri}))),
+                ..unknown("resource", uri)
+            })
+        }
+    }
+}
+
+/// The arguments of a call.
+pub(crate) fn arguments(params: &Params) -> Json {
+    match &params.arguments {
+        Some(arguments) if *arguments != Json::NULL => arguments.clone(),
+        _ => no_arguments(),
+    }
 }

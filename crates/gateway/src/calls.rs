@@ -5,22 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::call::no_arguments;
 use switchboard_host::execute::TaskNews;
-use switchboard_host::{Attention, ProposedCall, Target, TargetKind};
+use switchboard_host::{Attention, Lease, ProposedCall, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::answer::Reply;
-use crate::asked::{Asked, Params, missing};
+use crate::asked::{Asked, Params, arguments, find};
 use crate::client::is_serious;
 use crate::gateway::Gateway;
-use crate::listing::Listing;
 use crate::members::{Members, push_text};
 use crate::notices::Notice;
 use crate::parked::Running;
-use crate::relay::{Ask, Relay};
+use crate::relay::{Ask, Relay, put};
 use crate::tasks::Wanted;
 
 /// Times that a server may ask in one call.
@@ -62,14 +60,18 @@ impl Gateway {
                     Err(again) => return Ok(again),
                 }
             }
-            _ => self.started(asked, kind, params)?,
+            _ => match self.started(asked, kind, params) {
+                Ok(running) => running,
+                // Boxed: only a name that is not there needs it.
+                Err(error) => Box::pin(self.started_later(asked, kind, params, error)).await?,
+            },
         };
         let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
         self.follow(asked, running, token).await
     }
 
     /// Starts a call on the catalog of this moment.
-    fn started(
+    pub(crate) fn started(
         &self,
         asked: &Asked,
         kind: TargetKind,
@@ -85,18 +87,16 @@ impl Gateway {
         if let (TargetKind::Tool, Some(name)) = (kind, params.name.as_deref()) {
             self.count(name);
         }
-        let arguments = match &params.arguments {
-            Some(arguments) if *arguments != Json::NULL => arguments.clone(),
-            _ => no_arguments(),
-        };
-        Ok(self.run(asked, &listing, ProposedCall { target, arguments }, params))
+        let proposed = ProposedCall { target, arguments: arguments(params) };
+        let running = self.run(asked, &listing.lease, proposed, params);
+        Ok(Running { renamed: listing.for_results(), ..running })
     }
 
     /// Runs a call for a client.
     pub(crate) fn run(
         &self,
         asked: &Asked,
-        listing: &Listing,
+        lease: &Lease,
         proposed: ProposedCall,
         params: &Params,
     ) -> Running {
@@ -122,7 +122,7 @@ impl Gateway {
             reviewer: Some(relay),
             log_level: least.map(str::to_owned).or_else(|| asked.client.level()),
         };
-        let (host, lease) = (self.host().clone(), listing.lease.clone());
+        let (host, lease) = (self.host().clone(), lease.clone());
         let (client, target) = (Arc::clone(&asked.client), proposed.target.clone());
         let call =
             Box::pin(
@@ -131,8 +131,21 @@ impl Gateway {
         let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
         let busy = asked.client.busy_with(&target.server);
         let given = given(params);
-        let (asks, rounds) = (Some(asks), 0);
-        Running { call, target, asks, progress, logs, busy, rounds, given, wanted, cancel, news }
+        let (asks, rounds, renamed) = (Some(asks), 0, None);
+        Running {
+            call,
+            target,
+            asks,
+            progress,
+            logs,
+            busy,
+            rounds,
+            given,
+            wanted,
+            cancel,
+            news,
+            renamed,
+        }
     }
 
     /// Follows a call to its end, or to where its client has to come back.
@@ -177,7 +190,9 @@ impl Gateway {
                         running.rounds += 1;
                     }
                     match asked.client.era() {
-                        Era::Legacy => put(asked, ask).await,
+                        // Beside the call, which may go on without the answer: another face is
+                        // asked about it as well, or its server loses its patience.
+                        Era::Legacy => drop(tokio::spawn(put(asked.way(), ask))),
                         Era::Modern => {
                             let key = ask.key.clone();
                             let key = key.unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
@@ -325,48 +340,6 @@ impl Running {
         let (_, answer) = self.given.swap_remove(place);
         ask.answer.send(Ok(answer)).ok();
         None
-    }
-}
-
-/// Asks a client of the legacy era at once.
-pub(crate) async fn put(asked: &Asked, ask: Ask) {
-    let params = ask.params.as_ref().map_or("", Json::as_str);
-    let answer = tokio::select! {
-        answer = asked.out.ask(&ask.method, params) => answer,
-        () = asked.cancel.cancelled() => {
-            Err(RpcError::new(RpcError::INTERNAL_ERROR, "the call was given up"))
-        }
-    };
-    ask.answer.send(answer).ok();
-}
-
-fn find(
-    listing: &Listing,
-    kind: TargetKind,
-    params: &Params,
-    era: Era,
-) -> Result<Target, RpcError> {
-    let unknown = |what: &str, name: &str| {
-        RpcError::new(RpcError::INVALID_PARAMS, format!("there is no {what} `{name}`"))
-    };
-    match kind {
-        TargetKind::Tool => {
-            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
-            listing.tool(name).ok_or_else(|| unknown("tool", name))
-        }
-        TargetKind::Prompt => {
-            let name = params.name.as_deref().ok_or_else(|| missing("name"))?;
-            listing.prompt(name).ok_or_else(|| unknown("prompt", name))
-        }
-        TargetKind::Resource => {
-            let uri = params.uri.as_deref().ok_or_else(|| missing("uri"))?;
-            listing.resource(uri).ok_or_else(|| RpcError {
-                // The legacy era has a code of its own for it.
-                code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
-                data: Some(Json::from(&serde_json::json!({"uri": uri}))),
-                ..unknown("resource", uri)
-            })
-        }
     }
 }
 

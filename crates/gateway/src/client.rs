@@ -15,6 +15,7 @@ use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcErro
 use tokio::sync::mpsc;
 
 use crate::access::{Access, LOCAL};
+use crate::answer::Reader;
 use crate::envelope::notification;
 use crate::session::{Session, locked};
 use crate::view::View;
@@ -165,6 +166,11 @@ impl Client {
         }
     }
 
+    /// How it reads results.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader { era: self.era(), is_proven: *self.identity != *LOCAL }
+    }
+
     /// The era of its revision.
     pub(crate) fn era(&self) -> Era {
         self.revision.era()
@@ -259,18 +265,28 @@ impl Out {
         }
     }
 
-    /// Asks a client of the legacy era, and waits for its answer.
-    pub(crate) async fn ask(&self, method: &str, params: &str) -> Result<Json, RpcError> {
+    /// Asks a client of the legacy era, and waits for its answer; or until that is `needless`,
+    /// which the client is told.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: &str,
+        needless: impl Future<Output = ()>,
+    ) -> Result<Json, RpcError> {
         match self {
             Self::Pipe(peer) => {
-                let answer = peer.request(Request::new(method, params, ASK_LIMIT)).await;
+                // Dropped, the request tells the client by itself.
+                let answer = tokio::select! {
+                    answer = peer.request(Request::new(method, params, ASK_LIMIT)) => answer,
+                    () = needless => return Err(answered_elsewhere()),
+                };
                 answer.map_err(|error| match error {
                     RequestError::Rpc(error) => error,
                     error => RpcError::new(RpcError::INTERNAL_ERROR, error.to_string()),
                 })
             }
             Self::Stream { messages, session: Some(session) } => {
-                let asking = session.ask(messages, method, params);
+                let asking = session.ask(messages, (method, params), needless);
                 tokio::time::timeout(ASK_LIMIT, asking).await.unwrap_or_else(|_| {
                     Err(RpcError::new(
                         RpcError::INTERNAL_ERROR,
@@ -284,4 +300,9 @@ impl Out {
             }
         }
     }
+}
+
+/// Why a client's answer is not waited for any more.
+pub(crate) fn answered_elsewhere() -> RpcError {
+    RpcError::new(RpcError::INTERNAL_ERROR, "the answer is not needed any more")
 }

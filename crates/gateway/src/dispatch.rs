@@ -21,7 +21,9 @@ impl Gateway {
     /// Answers a request with the text of its result.
     pub(crate) async fn answer(&self, asked: &Asked) -> Result<Reply, RpcError> {
         let era = asked.client.era();
-        self.ready().await;
+        if waits_for_all(&asked.method) {
+            self.ready().await;
+        }
         match (asked.method.as_str(), era) {
             ("tools/list", _) => self.list(asked, Kind::Tools),
             ("resources/list", _) => self.list(asked, Kind::Resources),
@@ -29,7 +31,7 @@ impl Gateway {
             ("prompts/list", _) => self.list(asked, Kind::Prompts),
             ("tools/call", _) => {
                 let params = asked.params()?;
-                match self.own_tool(asked, params) {
+                match self.own_tool(asked, params).await {
                     Some(own) => self.call_own(asked, own).await,
                     None => self.call_with(asked, TargetKind::Tool, params).await,
                 }
@@ -70,14 +72,14 @@ impl Gateway {
             "_meta": {"io.modelcontextprotocol/serverInfo": identity()},
         });
         self.introduce(asked, &mut body);
-        let cache = if asked.client.view.is_whole() { Cache::Public } else { Cache::Private };
         let body = with_capabilities(&body.to_string(), Revision::NEWEST);
-        dressed(Json::trusted(body), Era::Modern, cache)
+        dressed(Json::trusted(body), Era::Modern, Cache::Private)
     }
 
     fn introduce(&self, asked: &Asked, body: &mut serde_json::Value) {
-        let instructions = self.listing(&asked.client.view).instructions();
-        if let (Some(members), Some(instructions)) = (body.as_object_mut(), instructions) {
+        let listing = self.listing(&asked.client.view);
+        if let (Some(members), Some(instructions)) = (body.as_object_mut(), listing.instructions())
+        {
             members.insert("instructions".to_owned(), instructions.into());
         }
     }
@@ -98,6 +100,12 @@ impl Gateway {
         }
         Ok("{}".to_owned())
     }
+}
+
+/// Whether an answer depends on what all servers offer: many clients ask for that only once. What
+/// names one thing waits for its server alone.
+fn waits_for_all(method: &str) -> bool {
+    !matches!(method, "tools/call" | "resources/read" | "prompts/get" | "ping" | "logging/setLevel")
 }
 
 fn set_level(asked: &Asked) -> Result<String, RpcError> {

@@ -8,7 +8,8 @@ use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{CallerLimits, Callers, Full, Pass};
-use crate::listing::{Collision, Listing};
+use crate::listing::Listing;
+use crate::named::Collision;
 use crate::naming::NameMode;
 use crate::notices::Notices;
 use crate::parked::Parked;
@@ -17,8 +18,8 @@ use crate::tasks::Tasks;
 use crate::used::Used;
 use crate::view::View;
 
-/// Lists of as many views are kept.
-const VIEWS: usize = 64;
+/// Lists of views are kept as long as there are no more names in all of them together.
+const KEPT_NAMES: usize = 500_000;
 /// How often is looked for what nobody needs any more.
 const SWEEP: Duration = Duration::from_secs(30);
 /// How long the first clients wait for servers that start: less than they have patience.
@@ -75,7 +76,7 @@ pub struct Gateway {
 struct Inner {
     host: Host,
     options: Options,
-    listings: Mutex<(u64, HashMap<String, Arc<Listing>>)>,
+    listings: Mutex<Listings>,
     callers: Callers,
     sessions: Sessions,
     parked: Parked,
@@ -85,6 +86,15 @@ struct Inner {
     stop: CancellationToken,
     /// Is cancelled once the servers have had their time to start.
     ready: CancellationToken,
+}
+
+/// What the views show of one edition of the catalog.
+#[derive(Default)]
+struct Listings {
+    edition: u64,
+    by_view: HashMap<String, Arc<Listing>>,
+    /// How many names there are in all of them.
+    names: usize,
 }
 
 impl Gateway {
@@ -203,17 +213,24 @@ impl Gateway {
 
     /// What a view shows of the catalog of this moment.
     pub(crate) fn listing(&self, view: &Arc<View>) -> Arc<Listing> {
+        let edition = self.inner.host.fleet().load().edition;
+        let key = view.key();
+        let mut listings = locked(&self.inner.listings);
+        // Most requests come to a catalog that has not changed: they need no lease of their own.
+        if listings.edition == edition
+            && let Some(listing) = listings.by_view.get(&key)
+        {
+            return Arc::clone(listing);
+        }
         let lease = self.inner.host.lease();
         let edition = lease.fleet().edition;
-        let mut listings = locked(&self.inner.listings);
-        if listings.0 != edition || listings.1.len() > VIEWS {
-            *listings = (edition, HashMap::new());
+        if listings.edition != edition || listings.names > KEPT_NAMES {
+            *listings = Listings { edition, ..Listings::default() };
         }
-        let listing = listings
-            .1
-            .entry(view.key())
-            .or_insert_with(|| Arc::new(Listing::of(lease, view, self.inner.options.names)));
-        Arc::clone(listing)
+        let listing = Arc::new(Listing::of(lease, view, self.inner.options.names));
+        listings.names += listing.size();
+        listings.by_view.insert(key, Arc::clone(&listing));
+        listing
     }
 
     /// Waits until the servers have had their time to start: many clients list only once.

@@ -8,11 +8,14 @@
 //! How messages travel is the business of [`http`] and of [`Gateway::serve_pipe`].
 
 mod access;
+mod addresses;
 mod answer;
+mod arriving;
 mod asked;
 mod calls;
 mod client;
 mod complete;
+mod cursor;
 mod dispatch;
 mod envelope;
 mod gateway;
@@ -23,6 +26,7 @@ mod limits;
 mod listing;
 mod lists;
 mod members;
+mod named;
 mod naming;
 mod notices;
 mod parked;
@@ -38,6 +42,6 @@ mod view;
 pub use access::Access;
 pub use gateway::{Gateway, Options, ToolMode};
 pub use limits::CallerLimits;
-pub use listing::Collision;
+pub use named::Collision;
 pub use naming::NameMode;
 pub use view::View;

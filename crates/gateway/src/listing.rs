@@ -1,16 +1,16 @@
 //! What one caller is shown of one catalog, under the names that we give out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use switchboard_host::catalog::Catalog;
-use switchboard_host::connect::Server;
+use switchboard_host::connect::{Server, Tool};
 use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
-use switchboard_wire::Json;
-use switchboard_wire::list::Item;
 
-use crate::members::with_text;
+use crate::addresses::{prefix, shown_definition, shown_result};
+use crate::cursor::Cursor;
+use crate::named::{Addresses, Collision, Entry, Named};
 use crate::naming::{NameMode, Naming};
 use crate::view::View;
 
@@ -23,20 +23,10 @@ pub(crate) enum Kind {
     Prompts,
 }
 
-/// A name that two servers use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collision {
-    /// The name.
-    pub name: String,
-    /// The server that keeps it.
-    pub kept: String,
-    /// The server whose own is left out.
-    pub left_out: String,
-}
-
 /// What one caller is shown. Never changed; texts are made when they are first needed.
 pub(crate) struct Listing {
     pub(crate) lease: Lease,
+    view: Arc<View>,
     tools: Named,
     /// Where a tool of the catalog is among the shown ones.
     by_place: HashMap<usize, usize>,
@@ -45,124 +35,118 @@ pub(crate) struct Listing {
     resources: Named,
     templates: Named,
     collisions: Vec<Collision>,
-}
-
-/// Names given out, in order.
-#[derive(Default)]
-struct Named {
-    entries: Vec<Entry>,
-    places: HashMap<Box<str>, usize>,
-    /// What rules forbid to everybody: not shown, but whoever knows the name is told of the rule.
-    forbidden: HashMap<Box<str>, Entry>,
-    texts: OnceLock<Arc<[String]>>,
-}
-
-/// One thing under the name that we give out.
-struct Entry {
-    server: Arc<Server>,
-    item: Item,
-    /// Only where it is another than its own.
-    name: Option<Box<str>>,
-}
-
-impl Entry {
-    fn shown(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.item.key)
-    }
-}
-
-impl Named {
-    fn add(&mut self, entry: Entry) -> Result<(), Collision> {
-        let name: Box<str> = entry.shown().into();
-        if let Some(first) = self.places.get(&name).and_then(|place| self.entries.get(*place)) {
-            return Err(Collision {
-                kept: first.server.id.to_string(),
-                left_out: entry.server.id.to_string(),
-                name: name.into(),
-            });
-        }
-        self.places.insert(name, self.entries.len());
-        self.entries.push(entry);
-        Ok(())
-    }
-
-    fn get(&self, name: &str) -> Option<&Entry> {
-        match self.places.get(name) {
-            Some(place) => self.entries.get(*place),
-            None => self.forbidden.get(name),
-        }
-    }
-
-    fn forbid(&mut self, entry: Entry) {
-        self.forbidden.insert(entry.shown().into(), entry);
-    }
-
-    fn texts(&self, key: &str) -> &Arc<[String]> {
-        self.texts.get_or_init(|| {
-            let text = |entry: &Entry| match &entry.name {
-                None => entry.item.raw.get().to_owned(),
-                Some(name) => with_text(entry.item.raw.get(), key, name)
-                    .unwrap_or_else(|| entry.item.raw.get().to_owned()),
-            };
-            self.entries.iter().map(text).collect()
-        })
-    }
+    /// What the servers want a model to know, once somebody asked.
+    instructions: OnceLock<Option<String>>,
 }
 
 impl Listing {
     /// What `view` shows of a catalog.
-    pub(crate) fn of(lease: Lease, view: &View, mode: NameMode) -> Self {
+    pub(crate) fn of(lease: Lease, view: &Arc<View>, mode: NameMode) -> Self {
         let catalog = Arc::clone(lease.catalog());
         let mut listing = Self {
             lease,
-            tools: Named::default(),
+            view: Arc::clone(view),
+            tools: Named::new(|offers, place| offers.tools.get(place).map(|tool| &tool.item)),
             by_place: HashMap::new(),
-            prompts: Named::default(),
-            resources: Named::default(),
-            templates: Named::default(),
+            prompts: Named::new(|offers, place| offers.prompts.get(place)),
+            resources: Named::new(|offers, place| offers.resources.get(place)),
+            templates: Named::new(|offers, place| offers.templates.get(place)),
             collisions: Vec::new(),
+            instructions: OnceLock::new(),
         };
-        for (naming, server, first) in in_order(&catalog, mode) {
-            let id = server.id.as_str();
-            for (place, tool) in (first..).zip(&server.offers.tools) {
-                let name = match naming {
-                    Naming::Server => catalog.names().get(place).map(Into::into),
-                    naming => naming.name(id, tool.name()),
-                };
-                if view.shows(id, tool.name()) {
-                    let server = Arc::clone(server);
-                    let entry = Entry { server, item: tool.item.clone(), name };
-                    if !listing.lease.lists(TargetKind::Tool, id, tool.name()) {
-                        listing.tools.forbid(entry);
-                        continue;
-                    }
-                    match listing.tools.add(entry) {
-                        Ok(()) => {
-                            listing.by_place.insert(place, listing.tools.entries.len() - 1);
-                        }
-                        Err(collision) => listing.collisions.push(collision),
-                    }
-                }
-            }
-            for item in server.offers.prompts.iter().filter(|item| view.shows(id, &item.key)) {
-                let name = naming.name(id, &item.key);
-                let entry = Entry { server: Arc::clone(server), item: item.clone(), name };
-                if listing.lease.lists(TargetKind::Prompt, id, &item.key) {
-                    listing.collisions.extend(listing.prompts.add(entry).err());
-                } else {
-                    listing.prompts.forbid(entry);
-                }
-            }
-            let addresses = Addresses { server, view, lease: &listing.lease };
+        let in_order = in_order(&catalog, mode);
+        for (naming, server, first) in &in_order {
+            listing.add_tools(*naming, server, (&catalog, *first));
+            listing.add_prompts(*naming, server);
+            let addresses =
+                Addresses { server, view, lease: &listing.lease, late: *naming != Naming::Server };
             addresses.add(&mut listing.resources, &server.offers.resources);
             addresses.add(&mut listing.templates, &server.offers.templates);
         }
+        // After what is listed: a page that no list has takes no address away.
+        for (_, server, _) in &in_order {
+            listing.add_pages(server);
+        }
         listing
+    }
+
+    fn add_tools(
+        &mut self,
+        naming: Naming<'_>,
+        server: &Arc<Server>,
+        (catalog, first): (&Catalog, usize),
+    ) {
+        let id = server.id.as_str();
+        for (place, tool) in server.offers.tools.iter().enumerate() {
+            if !self.view.shows(id, tool.name()) {
+                continue;
+            }
+            let name = match naming {
+                Naming::Server => catalog.names().get(first + place).map(Into::into),
+                naming => naming.name(id, tool.name()),
+            };
+            if !self.lease.lists(TargetKind::Tool, id, tool.name()) {
+                let target = Target::new(TargetKind::Tool, id, tool.name());
+                self.tools.unshown.insert(name.unwrap_or_else(|| tool.name().into()), target);
+                continue;
+            }
+            let late = naming != Naming::Server;
+            match self.tools.add(Entry { server: Arc::clone(server), place, late, name }) {
+                Ok(()) => {
+                    self.by_place.insert(first + place, self.tools.entries.len() - 1);
+                }
+                Err(collision) => self.collisions.push(collision),
+            }
+        }
+    }
+
+    fn add_prompts(&mut self, naming: Naming<'_>, server: &Arc<Server>) {
+        let id = server.id.as_str();
+        for (place, item) in server.offers.prompts.iter().enumerate() {
+            if !self.view.shows(id, &item.key) {
+                continue;
+            }
+            let name = naming.name(id, &item.key);
+            if self.lease.lists(TargetKind::Prompt, id, &item.key) {
+                let late = naming != Naming::Server;
+                let entry = Entry { server: Arc::clone(server), place, late, name };
+                self.collisions.extend(self.prompts.add(entry).err());
+            } else {
+                let target = Target::new(TargetKind::Prompt, id, &item.key);
+                self.prompts.unshown.insert(name.unwrap_or_else(|| item.key.clone()), target);
+            }
+        }
+    }
+
+    /// Pages of tools may be in no list; they are read all the same.
+    fn add_pages(&mut self, server: &Arc<Server>) {
+        let id = server.id.as_str();
+        let shown = server.offers.tools.iter().filter(|tool| self.view.shows(id, tool.name()));
+        let pages: Vec<String> = shown.filter_map(Tool::page).collect();
+        for page in pages {
+            if server.offers.resources.iter().any(|item| *item.key == *page) {
+                continue;
+            }
+            let target = Target::new(TargetKind::Resource, id, &page);
+            let taken = self.resource(&page);
+            if taken.as_ref().is_some_and(|taken| taken.server != target.server) {
+                self.resources.is_renamed = true;
+                self.resources.unshown.insert(format!("{}{page}", prefix(id)).into(), target);
+            } else if taken.is_none() {
+                self.resources.unshown.insert(page.into(), target);
+            }
+        }
     }
 
     /// Names that two servers use; the second of them is left out.
     pub(crate) fn collisions(&self) -> &[Collision] {
         &self.collisions
+    }
+
+    /// How many names there are, of whatever kind.
+    pub(crate) fn size(&self) -> usize {
+        let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        1 + all.iter().map(|named| named.places.len() + named.unshown.len()).sum::<usize>()
     }
 
     /// How many tools there are.
@@ -173,82 +157,132 @@ impl Listing {
     /// The texts of all items of a kind, in order.
     pub(crate) fn texts(&self, kind: Kind) -> Arc<[String]> {
         Arc::clone(match kind {
-            Kind::Tools => self.tools.texts("name"),
-            Kind::Prompts => self.prompts.texts("name"),
-            Kind::Resources => self.resources.texts("uri"),
-            Kind::Templates => self.templates.texts("uriTemplate"),
+            Kind::Tools => self.tool_texts(),
+            Kind::Prompts => self.prompts.texts("name", |_, _| None),
+            Kind::Resources => self.resources.texts("uri", |_, _| None),
+            Kind::Templates => self.templates.texts("uriTemplate", |_, _| None),
         })
+    }
+
+    fn tool_texts(&self) -> &Arc<[String]> {
+        self.tools.texts("name", |entry, own| {
+            let shown = |uri: &str| self.renamed(entry.server.id.as_str(), uri);
+            if self.renames() { shown_definition(own, &shown) } else { None }
+        })
+    }
+
+    /// The cursor that leads to a place of a list.
+    pub(crate) fn cursor(&self, kind: Kind, place: usize) -> Option<Cursor> {
+        let (position, key) = self.named(kind).positions().nth(place)?;
+        Some(Cursor { position, key: key.to_owned() })
+    }
+
+    /// The place in a list that a cursor leads to.
+    pub(crate) fn place(&self, kind: Kind, cursor: &Cursor) -> usize {
+        cursor.find(self.named(kind).positions())
+    }
+
+    const fn named(&self, kind: Kind) -> &Named {
+        match kind {
+            Kind::Tools => &self.tools,
+            Kind::Prompts => &self.prompts,
+            Kind::Resources => &self.resources,
+            Kind::Templates => &self.templates,
+        }
     }
 
     /// The tool behind a name.
     pub(crate) fn tool(&self, name: &str) -> Option<Target> {
-        self.tools.get(name).map(|entry| target(TargetKind::Tool, entry))
+        self.tools.get(TargetKind::Tool, name)
     }
 
     /// The name that we give to the tool at a place of the catalog, if it is shown.
     pub(crate) fn tool_name(&self, place: usize) -> Option<&str> {
-        self.tools.entries.get(*self.by_place.get(&place)?).map(Entry::shown)
+        self.tools.entries.get(*self.by_place.get(&place)?).map(|entry| self.tools.shown(entry))
     }
 
     /// The text of a shown tool.
     pub(crate) fn tool_text(&self, name: &str) -> Option<&str> {
         let place = self.tools.places.get(name)?;
-        self.tools.texts("name").get(*place).map(String::as_str)
+        self.tool_texts().get(*place).map(String::as_str)
     }
 
     /// The prompt behind a name.
     pub(crate) fn prompt(&self, name: &str) -> Option<Target> {
-        self.prompts.get(name).map(|entry| target(TargetKind::Prompt, entry))
+        self.prompts.get(TargetKind::Prompt, name)
     }
 
     /// The resource behind an address: listed, or made from a template.
     pub(crate) fn resource(&self, uri: &str) -> Option<Target> {
-        if let Some(entry) = self.resources.get(uri) {
-            return Some(target(TargetKind::Resource, entry));
+        if let Some(target) = self.resources.get(TargetKind::Resource, uri) {
+            return Some(target);
         }
-        let fits = |server: &str, uri: &str| {
-            let target = Target::new(TargetKind::Resource, server, uri);
-            let arguments = Json::from(&serde_json::json!({}));
-            let proposed = ProposedCall { target: target.clone(), arguments };
-            self.lease.resolve(proposed).is_ok().then_some(target)
-        };
-        for entry in self.templates.entries.iter().chain(self.templates.forbidden.values()) {
+        for entry in &self.templates.entries {
             let server = entry.server.id.as_str();
             let own = match &entry.name {
                 Some(_) => uri.strip_prefix(&prefix(server)),
                 None => Some(uri),
             };
-            if let Some(found) = own.and_then(|own| fits(server, own)) {
+            if let Some(found) = own.and_then(|own| self.fitting(server, own)) {
                 return Some(found);
             }
         }
-        None
+        self.templates.unshown.values().find_map(|target| self.fitting(&target.server, uri))
+    }
+
+    /// What a server has at an address, listed or not.
+    fn fitting(&self, server: &str, uri: &str) -> Option<Target> {
+        let proposed = ProposedCall::resource(server, uri);
+        let target = proposed.target.clone();
+        self.lease.resolve(proposed).is_ok().then_some(target)
     }
 
     /// The family of resources behind its template.
     pub(crate) fn template(&self, text: &str) -> Option<Target> {
-        self.templates.get(text).map(|entry| target(TargetKind::Resource, entry))
+        self.templates.get(TargetKind::Resource, text)
     }
 
     /// The address that we give to a resource of a server.
     pub(crate) fn shown_address(&self, server: &str, uri: &str) -> String {
-        match self.resources.get(uri) {
-            Some(entry) if entry.server.id.as_str() != server => {
-                format!("{}{uri}", prefix(server))
-            }
-            _ => uri.to_owned(),
-        }
+        self.renamed(server, uri).unwrap_or_else(|| uri.to_owned())
+    }
+
+    /// The same, only where it is another than its own.
+    fn renamed(&self, server: &str, uri: &str) -> Option<String> {
+        let ours = format!("{}{uri}", prefix(server));
+        let leads_elsewhere = self.resource(uri).is_some_and(|target| target.server != server);
+        let is_own = |target: &Target| target.server == server;
+        (leads_elsewhere && self.resource(&ours).as_ref().is_some_and(is_own)).then_some(ours)
+    }
+
+    /// Whether any address is another than its server's own.
+    const fn renames(&self) -> bool {
+        self.resources.is_renamed || self.templates.is_renamed
+    }
+
+    /// The listing for a call whose result may name addresses that clients know under others.
+    pub(crate) fn for_results(self: &Arc<Self>) -> Option<Arc<Self>> {
+        self.renames().then(|| Arc::clone(self))
+    }
+
+    /// A result of a server with the addresses that clients know; nothing if they are its own.
+    pub(crate) fn shown_result(&self, server: &str, result: &str) -> Option<String> {
+        shown_result(result, &|uri| self.renamed(server, uri))
     }
 
     /// What the servers want a model to know, each under its name.
-    pub(crate) fn instructions(&self) -> Option<String> {
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.instructions.get_or_init(|| self.gathered_instructions()).as_deref()
+    }
+
+    fn gathered_instructions(&self) -> Option<String> {
         let mut text = String::new();
-        let has_something = |server: &&Arc<Server>| {
-            let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
-            all.iter().any(|named| named.entries.iter().any(|entry| entry.server.id == server.id))
-        };
+        let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        let entries = all.iter().flat_map(|named| &named.entries);
+        let seen: HashSet<&str> = entries.map(|entry| entry.server.id.as_str()).collect();
         // Whoever sees nothing of a server has no use for its words.
-        for server in self.lease.catalog().servers().iter().filter(has_something) {
+        let servers = self.lease.catalog().servers().iter();
+        for server in servers.filter(|server| seen.contains(server.id.as_str())) {
             let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
             if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
                 // Writing to a `String` cannot fail.
@@ -270,36 +304,4 @@ fn in_order(catalog: &Catalog, mode: NameMode) -> Vec<(Naming<'_>, &Arc<Server>,
     }
     servers.sort_by_key(|(naming, ..)| *naming != Naming::Server);
     servers
-}
-
-/// Resources and templates of a server, for one caller.
-struct Addresses<'a> {
-    server: &'a Arc<Server>,
-    view: &'a View,
-    lease: &'a Lease,
-}
-
-impl Addresses<'_> {
-    /// An address keeps its own text; where another server has it already, ours says whose it is.
-    fn add(&self, named: &mut Named, items: &[Item]) {
-        let id = self.server.id.as_str();
-        for item in items.iter().filter(|item| self.view.shows(id, &item.key)) {
-            let entry = |name| Entry { server: Arc::clone(self.server), item: item.clone(), name };
-            if !self.lease.lists(TargetKind::Resource, id, &item.key) {
-                named.forbid(entry(None));
-            } else if named.add(entry(None)).is_err() {
-                let name = format!("{}{}", prefix(id), item.key);
-                // Twice in one server's list: the first one is as good.
-                named.add(entry(Some(name.into()))).ok();
-            }
-        }
-    }
-}
-
-fn prefix(server: &str) -> String {
-    format!("switchboard:{server}:")
-}
-
-fn target(kind: TargetKind, entry: &Entry) -> Target {
-    Target::new(kind, entry.server.id.as_str(), &entry.item.key)
 }

@@ -102,6 +102,7 @@ impl Gateway {
             Notice::ToolsChanged => Some(("notifications/tools/list_changed", none())),
             Notice::ResourcesChanged => Some(("notifications/resources/list_changed", none())),
             Notice::PromptsChanged => Some(("notifications/prompts/list_changed", none())),
+            Notice::Updated { .. } if locked(&client.subscribed).is_empty() => None,
             Notice::Updated { server, uri } => {
                 let shown = self.listing(&client.view).shown_address(server, uri);
                 locked(&client.subscribed)
@@ -110,9 +111,12 @@ impl Gateway {
             }
             // What a server says during a call goes with that call.
             Notice::Said { server, level, params } => {
-                let seen = (client.view.is_whole() || client.view.shows(server, "*"))
-                    && !self.host().held().load().is_whole(server);
-                (client.wants(level) && seen && !client.is_busy_with(server))
+                // Most clients want none: that is asked first, for there may be many of them.
+                let seen = || {
+                    (client.view.is_whole() || client.view.shows(server, "*"))
+                        && !self.host().held().load().is_whole(server)
+                };
+                (client.wants(level) && seen() && !client.is_busy_with(server))
                     .then(|| ("notifications/message", params.to_string()))
             }
         }
@@ -177,6 +181,7 @@ impl Gateway {
             Notice::PromptsChanged if wanted.prompts_list_changed => {
                 Some(("notifications/prompts/list_changed", only))
             }
+            Notice::Updated { .. } if wanted.resource_subscriptions.is_empty() => None,
             Notice::Updated { server, uri } => {
                 let shown = self.listing(&asked.client.view).shown_address(server, uri);
                 let params = || format!(r#"{{{meta},"uri":{}}}"#, json!(shown));

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use switchboard_host::execute::TaskNews;
-use switchboard_host::{Record, Target};
+use switchboard_host::{Outcome, Record, Target};
 use switchboard_wire::Json;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Busy;
+use crate::listing::Listing;
 use crate::notices::Notice;
 use crate::random;
 use crate::relay::Ask;
@@ -44,6 +45,22 @@ pub(crate) struct Running {
     pub(crate) cancel: CancellationToken,
     /// What becomes of the task that it is.
     pub(crate) news: Option<mpsc::Receiver<TaskNews>>,
+    /// The addresses of its server that clients know under others.
+    pub(crate) renamed: Option<Arc<Listing>>,
+}
+
+impl Running {
+    /// An outcome with the addresses that clients know, where those are others than its server's.
+    pub(crate) fn with_shown_addresses(&self, outcome: Outcome) -> Outcome {
+        let (Some(listing), Some(result)) = (&self.renamed, &outcome.result) else {
+            return outcome;
+        };
+        let text = std::str::from_utf8(result).ok();
+        match text.and_then(|text| listing.shown_result(&self.target.server, text)) {
+            Some(shown) => Outcome { result: Some(shown.into()), ..outcome },
+            None => outcome,
+        }
+    }
 }
 
 /// A call that waits.
@@ -61,11 +78,12 @@ pub(crate) struct Waiting {
 pub(crate) struct Parked {
     by_word: Mutex<HashMap<String, Waiting>>,
     most_per_caller: usize,
+    limit: Duration,
 }
 
 impl Parked {
     pub(crate) fn new(most_per_caller: usize) -> Self {
-        Self { by_word: Mutex::default(), most_per_caller }
+        Self { by_word: Mutex::default(), most_per_caller, limit: LIMIT }
     }
 
     /// Lets a call wait; the word is for its client alone. None when there is no room.
@@ -86,7 +104,7 @@ impl Parked {
         }
         let word = random::word()?;
         let identity = Arc::clone(identity);
-        let until = now + LIMIT;
+        let until = now + self.limit;
         waiting.insert(word.clone(), Waiting { running, asks, identity, about, until });
         Some(word)
     }
@@ -111,5 +129,83 @@ impl Parked {
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         locked(&self.by_word).retain(|_, call| call.until > now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use switchboard_host::{Target, TargetKind};
+    use switchboard_wire::Revision;
+    use tokio_util::sync::CancellationToken;
+
+    use super::{Parked, Running};
+    use crate::access::Access;
+    use crate::client::{Abilities, Client};
+    use crate::tasks::Wanted;
+
+    fn running() -> Running {
+        let client = Client::new(&Access::local(), None, Revision::NEWEST, Abilities::default());
+        Running {
+            call: Box::pin(std::future::pending()),
+            target: Target::new(TargetKind::Tool, "one", "ask"),
+            asks: None,
+            progress: None,
+            logs: None,
+            busy: Arc::new(client).busy_with("one"),
+            rounds: 1,
+            given: Vec::new(),
+            wanted: Wanted::Result,
+            cancel: CancellationToken::new(),
+            news: None,
+            renamed: None,
+        }
+    }
+
+    fn park(parked: &Parked, who: &str) -> Option<String> {
+        parked.park(running(), Vec::new(), &who.into(), "about".to_owned())
+    }
+
+    #[test]
+    fn a_call_is_taken_up_by_its_own_caller_about_the_same_and_once() {
+        let parked = Parked::new(8);
+        let word = park(&parked, "a").unwrap();
+        let tampered = format!("{word}A");
+        let shorter = word.get(1..).unwrap();
+        for (word, who, about) in [
+            (word.as_str(), "b", "about"),
+            (&word, "", "about"),
+            (&word, "a", "something else"),
+            (&tampered, "a", "about"),
+            (shorter, "a", "about"),
+            ("", "a", "about"),
+        ] {
+            assert!(parked.take(word, who, about).is_none(), "{word} {who} {about}");
+        }
+        // What others tried has not taken it away.
+        assert!(parked.take(&word, "a", "about").is_some());
+        assert!(parked.take(&word, "a", "about").is_none());
+    }
+
+    #[test]
+    fn a_word_is_worth_nothing_after_its_time_and_its_call_is_given_up() {
+        let parked = Parked { limit: Duration::ZERO, ..Parked::new(8) };
+        let word = park(&parked, "a").unwrap();
+        assert!(parked.take(&word, "a", "about").is_none());
+        parked.sweep();
+        assert!(parked.by_word.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_caller_lets_only_so_many_wait_and_others_have_their_own() {
+        let parked = Parked::new(2);
+        let words: Vec<String> = ["a", "a", "b"].map(|who| park(&parked, who).unwrap()).into();
+        assert!(park(&parked, "a").is_none());
+        parked.give_up(|who| who == "a");
+        assert!(parked.take(&words[0], "a", "about").is_none());
+        assert!(parked.take(&words[2], "b", "about").is_some());
+        assert!(park(&parked, "a").is_some());
     }
 }

@@ -9,8 +9,9 @@ use switchboard_host::policy::{Answer, Question};
 use switchboard_host::review::{self, Reviewer};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
-use crate::client::{Abilities, Client};
+use crate::client::{Abilities, Client, Out};
 
 /// One thing that a server asks, or that we ask about a call.
 pub(crate) struct Ask {
@@ -88,6 +89,19 @@ impl Relay {
             _ => None,
         }
     }
+}
+
+/// Asks a client of the legacy era at once. Whoever asked may get its answer elsewhere: then the
+/// client is told that it need not answer any more.
+pub(crate) async fn put((out, cancel): (Out, CancellationToken), mut ask: Ask) {
+    let params = ask.params.as_ref().map_or("", Json::as_str);
+    let answer = tokio::select! {
+        answer = out.ask(&ask.method, params, ask.answer.closed()) => answer,
+        () = cancel.cancelled() => {
+            Err(RpcError::new(RpcError::INTERNAL_ERROR, "the call was given up"))
+        }
+    };
+    ask.answer.send(answer).ok();
 }
 
 /// Our own question, as a form.

@@ -10,9 +10,11 @@ use switchboard_host::connect::definition;
 use switchboard_wire::{Json, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};
+use crate::arriving::Arrival;
 use crate::asked::{Asked, Params};
 use crate::gateway::{Gateway, ToolMode};
 use crate::listing::{Kind, Listing};
+use crate::parked::Running;
 
 /// More tools than this, or more text than that, are not listed unless all are wanted.
 const MOST_TOOLS: usize = 500;
@@ -45,18 +47,15 @@ struct Given<'a> {
 }
 
 impl Gateway {
-    /// The tools that are listed.
-    pub(crate) fn shown_tools(&self, listing: &Listing) -> Arc<[String]> {
-        if !self.is_searched(listing) {
-            return listing.texts(Kind::Tools);
-        }
+    /// The tools that are listed where there are too many.
+    pub(crate) fn few_tools(&self, listing: &Listing) -> Arc<[String]> {
         let hot = self.hottest(HOT);
         let hot = hot.iter().filter_map(|name| listing.tool_text(name)).map(str::to_owned);
         own_tools(listing).into_iter().chain(hot).collect()
     }
 
     /// Which of the three a client calls, where they stand in for the others.
-    pub(crate) fn own_tool(&self, asked: &Asked, params: &Params) -> Option<OwnTool> {
+    pub(crate) async fn own_tool(&self, asked: &Asked, params: &Params) -> Option<OwnTool> {
         if self.options().tools == ToolMode::All {
             return None;
         }
@@ -66,6 +65,8 @@ impl Gateway {
             Some(CALL) => OwnTool::Call,
             _ => return None,
         };
+        // Whether there are many tools is known when all have had their time to come.
+        self.ready().await;
         self.is_searched(&self.listing(&asked.client.view)).then_some(own)
     }
 
@@ -84,7 +85,7 @@ impl Gateway {
             OwnTool::Find => Ok(said(asked, &found(&listing, &given), false)),
             OwnTool::Describe => Ok(match listing.tool_text(&given.name) {
                 Some(text) => said(asked, text, false),
-                None => said(asked, &unknown(&given.name), true),
+                None => said(asked, &unknown(&given.name, None), true),
             }),
             OwnTool::Call if params.request_state.is_some() => {
                 self.call(asked, switchboard_host::TargetKind::Tool).await
@@ -92,21 +93,30 @@ impl Gateway {
             OwnTool::Call => {
                 let kind = switchboard_host::TargetKind::Tool;
                 let held = || self.held(&asked.client.view, kind, &given.name);
-                let Some(target) = listing.tool(&given.name).or_else(held) else {
-                    return Ok(said(asked, &unknown(&given.name), true));
+                let known = listing.tool(&given.name).or_else(held);
+                let (lease, target) = match known {
+                    Some(target) => (listing.lease.clone(), target),
+                    None => match Box::pin(self.arrival(asked, kind, &given.name)).await {
+                        Arrival::There => return Box::pin(self.call_own(asked, own)).await,
+                        Arrival::NotReady(lease, target) => (lease, target),
+                        Arrival::Nobody(why) => {
+                            return Ok(said(asked, &unknown(&given.name, why), true));
+                        }
+                    },
                 };
                 self.count(&given.name);
                 let empty = || Json::trusted("{}".to_owned());
                 let arguments = given.arguments.map_or_else(empty, Json::from);
                 let proposed = ProposedCall { target, arguments };
-                let running = self.run(asked, &listing, proposed, params);
+                let running = self.run(asked, &lease, proposed, params);
+                let running = Running { renamed: listing.for_results(), ..running };
                 let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
                 self.follow(asked, running, token).await
             }
         }
     }
 
-    fn is_searched(&self, listing: &Listing) -> bool {
+    pub(crate) fn is_searched(&self, listing: &Listing) -> bool {
         match self.options().tools {
             ToolMode::All => false,
             ToolMode::Search => true,
@@ -136,8 +146,9 @@ fn found(listing: &Listing, given: &Given<'_>) -> String {
     json!({"tools": tools}).to_string()
 }
 
-fn unknown(name: &str) -> String {
-    format!("there is no tool `{name}`: `{FIND}` finds the names")
+fn unknown(name: &str, why: Option<String>) -> String {
+    let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("there is no tool `{name}`{why}: `{FIND}` finds the names")
 }
 
 fn said(asked: &Asked, text: &str, is_error: bool) -> Reply {

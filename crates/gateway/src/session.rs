@@ -10,8 +10,8 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::Client;
-use crate::envelope::request;
+use crate::client::{Client, answered_elsewhere};
+use crate::envelope::{notification, request};
 use crate::random;
 
 /// As many messages wait for a client that has no stream open.
@@ -76,12 +76,12 @@ impl Session {
         *locked(&self.client) = client;
     }
 
-    /// Asks the client in the middle of one of its requests.
+    /// Asks the client in the middle of one of its requests, until that is `needless`.
     pub(crate) async fn ask(
         &self,
         messages: &mpsc::Sender<String>,
-        method: &str,
-        params: &str,
+        (method, params): (&str, &str),
+        needless: impl Future<Output = ()>,
     ) -> Result<Json, RpcError> {
         let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
         let id = self.next_ask.fetch_add(1, Ordering::Relaxed);
@@ -93,6 +93,12 @@ impl Session {
             answer = answer => answer.unwrap_or_else(|_| Err(gone())),
             () = messages.closed() => Err(gone()),
             () = self.over.cancelled() => Err(gone()),
+            () = needless => {
+                let params = format!(r#"{{"requestId":{id},"reason":"not needed any more"}}"#);
+                // A client that is gone needs no news.
+                messages.send(notification("notifications/cancelled", &params)).await.ok();
+                Err(answered_elsewhere())
+            }
         }
     }
 

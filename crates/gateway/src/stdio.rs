@@ -137,7 +137,7 @@ impl Pipe {
                     cancel.cancel();
                 }
             }
-            Inbound::Notification { .. } | Inbound::Late { .. } => {}
+            Inbound::Notification { .. } | Inbound::Another | Inbound::Late { .. } => {}
         }
     }
 

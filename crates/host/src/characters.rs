@@ -1,5 +1,7 @@
 //! What single characters are: hidden, reordering, or another script's twin of a Latin letter.
 
+use std::sync::LazyLock;
+
 /// Whether a character takes no space or changes how others are shown.
 #[must_use]
 pub const fn is_hidden(c: char) -> bool {
@@ -7,7 +9,7 @@ pub const fn is_hidden(c: char) -> bool {
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
         | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -52,8 +54,37 @@ pub(crate) fn twin(c: char) -> Option<char> {
     TWINS.get(at).map(|(_, latin)| *latin)
 }
 
+/// What a reader takes the first word for that mixes Latin letters with their twins of another
+/// alphabet; nothing where there is none.
+#[must_use]
+pub(crate) fn reads_as(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| is_mixed(word)).map(|word| word.chars().filter_map(plain).collect()).next()
+}
+
+/// Whether a word mixes Latin letters with their twins of another alphabet, and has no other
+/// letters of that.
+pub(crate) fn is_mixed(word: &str) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
+    let (mut latin, mut twins, mut others) = (0, 0, 0);
+    for c in word.chars() {
+        match c {
+            _ if c.is_ascii_alphabetic() => latin += 1,
+            _ if twin(c).is_some() => twins += 1,
+            _ if c.is_alphabetic() && plain(c).is_some_and(|c| !c.is_ascii()) => others += 1,
+            _ => {}
+        }
+    }
+    latin > 0 && twins > 0 && latin + twins > 2 && others == 0
+}
+
 /// Marks that are drawn over or under the letter before them.
-const fn is_mark(c: char) -> bool {
+pub(crate) const fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
@@ -72,35 +103,71 @@ fn styled(c: char) -> Option<char> {
         '\u{1f150}'..='\u{1f169}' => letter(code - 0x1f150),
         '\u{1f170}'..='\u{1f189}' => letter(code - 0x1f170),
         '\u{1f1e6}'..='\u{1f1ff}' => letter(code - 0x1f1e6),
-        '\u{e0}'..='\u{e5}' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' => Some('a'),
-        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => Some('c'),
-        'ď' | 'đ' => Some('d'),
-        '\u{e8}'..='\u{eb}' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' => Some('e'),
-        'ĝ' | 'ğ' | 'ġ' | 'ģ' | 'ɡ' => Some('g'),
-        'ĥ' | 'ħ' | 'ḥ' => Some('h'),
-        '\u{ec}'..='\u{ef}' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' => Some('i'),
-        'ķ' => Some('k'),
-        'ĺ' | 'ļ' | 'ľ' | 'ł' | 'ḷ' => Some('l'),
-        'ñ' | 'ń' | 'ņ' | 'ň' | 'ṇ' => Some('n'),
-        '\u{f2}'..='\u{f6}' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ọ' => Some('o'),
-        'ŕ' | 'ŗ' | 'ř' | 'ṛ' => Some('r'),
-        'ś' | 'ŝ' | 'ş' | 'š' | 'ṣ' | 'ſ' => Some('s'),
-        'ţ' | 'ť' | 'ŧ' | 'ṭ' => Some('t'),
-        '\u{f9}'..='\u{fc}' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ụ' => Some('u'),
-        'ŵ' => Some('w'),
-        'ý' | 'ÿ' | 'ŷ' | 'ỵ' => Some('y'),
-        'ź' | 'ż' | 'ž' | 'ẓ' => Some('z'),
         '\u{2018}' | '\u{2019}' | '\u{2bc}' => Some('\''),
         '\u{201c}' | '\u{201d}' => Some('"'),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
         '\u{2044}' | '\u{2215}' => Some('/'),
         '。' | '｡' => Some('.'),
-        _ => None,
+        _ => dressed(c),
     }
 }
 
+/// The letter or digit below an accent, or above or below the line.
+fn dressed(c: char) -> Option<char> {
+    static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+        let all = DRESSED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
+        let mut all: Vec<(char, char)> = all.collect();
+        all.sort_unstable();
+        all
+    });
+    let at = SORTED.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    SORTED.get(at).map(|(_, letter)| *letter)
+}
+
+/// Letters and digits with everything that is the same one with an accent, a stroke, or set higher
+/// or lower.
+const DRESSED: [(char, &str); 36] = [
+    ('0', "⁰₀⓪🯰"),
+    ('1', "¹₁①🯱"),
+    ('2', "²₂②🯲"),
+    ('3', "³₃③🯳"),
+    ('4', "⁴₄④🯴"),
+    ('5', "⁵₅⑤🯵"),
+    ('6', "⁶₆⑥🯶"),
+    ('7', "⁷₇⑦🯷"),
+    ('8', "⁸₈⑧🯸"),
+    ('9', "⁹₉⑨🯹"),
+    ('a', "ªàáâãäåāăąǎǟǡǻȁȃȧᴬᵃḁạảấầẩẫậắằẳẵặₐⱥ"),
+    ('b', "ᴮᵇḃḅḇℬƀɓ"),
+    ('c', "çćĉċčᶜḉℂℭⅽꟲȼƈ"),
+    ('d', "ďᴰᵈḋḍḏḑḓⅅⅆⅾđðɖɗƌ"),
+    ('e', "èéêëēĕėęěȅȇȩᴱᵉḕḗḙḛḝẹẻẽếềểễệₑℯℰⅇɇ"),
+    ('f', "ᶠḟℱꟳƒ"),
+    ('g', "ĝğġģǧǵᴳᵍḡℊǥɠɡ"),
+    ('h', "ĥȟʰᴴḣḥḧḩḫẖₕℋℌℍℎħɦⱨ"),
+    ('i', "ìíîïĩīĭįİǐȉȋᴵᵢḭḯỉịⁱℐℑℹⅈⅰɨı"),
+    ('j', "ĵǰʲᴶⅉⱼɉ"),
+    ('k', "ķǩᴷᵏḱḳḵₖƙⱪ"),
+    ('l', "ĺļľˡᴸḷḹḻḽₗℒℓⅼłƚɫɬⱡ"),
+    ('m', "ᴹᵐḿṁṃₘℳⅿ"),
+    ('n', "ñńņňǹᴺṅṇṉṋⁿₙℕɲƞŋ"),
+    ('o', "ºòóôõöōŏőơǒǫǭȍȏȫȭȯȱᴼᵒṍṏṑṓọỏốồổỗộớờởỡợₒℴøɵ"),
+    ('p', "ᴾᵖṕṗₚℙƥᵽ"),
+    ('q', "ℚꟴ𐞥ɋʠ"),
+    ('r', "ŕŗřȑȓʳᴿᵣṙṛṝṟℛℜℝɍɽɼ"),
+    ('s', "śŝşšſșˢṡṣṥṧṩẛₛʂ"),
+    ('t', "ţťțᵀᵗṫṭṯṱẗₜŧƫƭʈⱦ"),
+    ('u', "ùúûüũūŭůűųưǔǖǘǚǜȕȗᵁᵘᵤṳṵṷṹṻụủứừửữựʉ"),
+    ('v', "ᵛᵥṽṿⅴⱽʋⱴ"),
+    ('w', "ŵʷᵂẁẃẅẇẉẘⱳ"),
+    ('x', "ˣẋẍₓⅹ"),
+    ('y', "ýÿŷȳʸẏẙỳỵỷỹɏƴ"),
+    ('z', "źżžᶻẑẓẕℤℨƶȥʐⱬ"),
+];
+
 /// Letters that look like Latin ones, in the order of their numbers.
-const TWINS: [(char, char); 93] = [
+const TWINS: [(char, char); 152] = [
+    ('\u{1eb}', 'q'),
     ('\u{251}', 'a'),
     ('\u{261}', 'g'),
     ('\u{262}', 'g'),
@@ -129,6 +196,7 @@ const TWINS: [(char, char); 93] = [
     ('α', 'a'),
     ('γ', 'y'),
     ('ε', 'e'),
+    ('η', 'n'),
     ('ι', 'i'),
     ('κ', 'k'),
     ('ν', 'v'),
@@ -165,15 +233,44 @@ const TWINS: [(char, char); 93] = [
     ('ѕ', 's'),
     ('і', 'i'),
     ('ј', 'j'),
+    ('Ѵ', 'v'),
     ('ѵ', 'v'),
     ('ү', 'y'),
     ('һ', 'h'),
+    ('Ӏ', 'i'),
+    ('ӏ', 'l'),
+    ('Ԁ', 'd'),
     ('ԁ', 'd'),
+    ('Ԛ', 'q'),
     ('ԛ', 'q'),
+    ('Ԝ', 'w'),
     ('ԝ', 'w'),
+    ('Ս', 'u'),
+    ('Օ', 'o'),
     ('ո', 'n'),
     ('ս', 'u'),
     ('օ', 'o'),
+    ('Ꭰ', 'd'),
+    ('Ꭲ', 't'),
+    ('Ꭵ', 'i'),
+    ('Ꭺ', 'a'),
+    ('Ꭻ', 'j'),
+    ('Ꭼ', 'e'),
+    ('Ꮇ', 'm'),
+    ('Ꮋ', 'h'),
+    ('Ꮍ', 'y'),
+    ('Ꮐ', 'g'),
+    ('Ꮓ', 'z'),
+    ('Ꮖ', 'i'),
+    ('Ꮢ', 'r'),
+    ('Ꮤ', 'w'),
+    ('Ꮩ', 'v'),
+    ('Ꮪ', 's'),
+    ('Ꮮ', 'l'),
+    ('Ꮯ', 'c'),
+    ('Ꮲ', 'p'),
+    ('Ꮶ', 'k'),
+    ('Ᏼ', 'b'),
     ('ᴀ', 'a'),
     ('ᴄ', 'c'),
     ('ᴅ', 'd'),
@@ -192,6 +289,34 @@ const TWINS: [(char, char); 93] = [
     ('\u{2139}', 'i'),
     ('\u{2170}', 'i'),
     ('\u{217c}', 'l'),
+    ('⍳', 'i'),
+    ('⍴', 'p'),
+    ('⍺', 'a'),
+    ('ꓐ', 'b'),
+    ('ꓑ', 'p'),
+    ('ꓓ', 'd'),
+    ('ꓔ', 't'),
+    ('ꓖ', 'g'),
+    ('ꓗ', 'k'),
+    ('ꓙ', 'j'),
+    ('ꓚ', 'c'),
+    ('ꓜ', 'z'),
+    ('ꓝ', 'f'),
+    ('ꓟ', 'm'),
+    ('ꓠ', 'n'),
+    ('ꓡ', 'l'),
+    ('ꓢ', 's'),
+    ('ꓣ', 'r'),
+    ('ꓦ', 'v'),
+    ('ꓧ', 'h'),
+    ('ꓪ', 'w'),
+    ('ꓫ', 'x'),
+    ('ꓬ', 'y'),
+    ('ꓮ', 'a'),
+    ('ꓰ', 'e'),
+    ('ꓲ', 'i'),
+    ('ꓳ', 'o'),
+    ('ꓴ', 'u'),
     ('ꜰ', 'f'),
     ('ꜱ', 's'),
 ];
@@ -218,6 +343,20 @@ mod tests {
             ("größe", "große"),
         ] {
             assert_eq!(odd.chars().filter_map(plain).collect::<String>(), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_of_two_alphabets_is_told_by_what_it_is_taken_for() {
+        for (text, expected) in [
+            ("send_emаil", Some("email")),
+            ("https://pаypal.example/", Some("paypal")),
+            ("größe", None),
+            ("привет", None),
+            ("file.txt", None),
+            ("α-version", None),
+        ] {
+            assert_eq!(reads_as(text).as_deref(), expected, "{text}");
         }
     }
 }

@@ -6,8 +6,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::digest;
+use crate::file_name;
+use crate::plain_path;
 
 /// As much room is left on a disk.
+#[cfg(unix)]
 const HEADROOM_BYTES: u64 = 64 << 20;
 /// The longest name of one file or folder, in bytes.
 const LONGEST_NAME: usize = 200;
@@ -109,7 +112,7 @@ pub fn write(ground: &Ground<'_>, wanted: &Path, content: &[u8]) -> Result<PathB
     }
     let place = Place::find(ground, wanted)?;
     platform::write(&place, content, ground.existing)?;
-    Ok(place.full())
+    Ok(plain_path::plain(place.full()))
 }
 
 /// A file below a root.
@@ -129,7 +132,7 @@ impl Place {
         if text.len() > LONGEST_PATH {
             return Err(not_plain("it is too long"));
         }
-        if text.ends_with('/') {
+        if text.ends_with(std::path::is_separator) {
             return Err(not_plain("it names a folder"));
         }
         let (root, relative) = ground.relative(wanted, &written)?;
@@ -167,7 +170,17 @@ impl Place {
             "switchboard.lock",
             "claude_desktop_config.json",
             "cline_mcp_settings.json",
+            "mcp_config.json",
+            "mcp_settings.json",
+            "hooks.json",
+            "policy.json",
+            "agents.md",
+            "claude.md",
+            "gemini.md",
+            "autorun.inf",
+            "desktop.ini",
             "authorized_keys",
+            "authorized_keys2",
             "known_hosts",
             "node_modules",
             "__pycache__",
@@ -210,7 +223,6 @@ impl Ground<'_> {
 
 /// Whether a name means the same to every program and every file system.
 fn check_name(name: &str) -> Result<(), &'static str> {
-    const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
     if name.len() > LONGEST_NAME {
         return Err("a name in it is too long");
     }
@@ -226,11 +238,7 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     if !name.chars().all(plain) || name.chars().any(looks) {
         return Err("it holds a character that cannot be seen or looks like another");
     }
-    let stem = name.split('.').next().unwrap_or(name).trim_end().to_lowercase();
-    let numbered = ["com", "lpt"]
-        .iter()
-        .any(|device| stem.strip_prefix(device).is_some_and(|rest| rest.chars().count() == 1));
-    if DEVICES.contains(&stem.as_str()) || numbered {
+    if file_name::is_device(name) {
         return Err("it is the name of a device");
     }
     Ok(())
@@ -351,33 +359,8 @@ mod platform {
 }
 
 #[cfg(not(unix))]
-mod platform {
-    use std::fs::OpenOptions;
-    use std::io::{self, Write as _};
-
-    use crate::download::{DownloadError, Existing, Place};
-
-    pub(super) fn write(
-        place: &Place,
-        content: &[u8],
-        existing: Existing,
-    ) -> Result<(), DownloadError> {
-        let (full, path) = (place.full(), place.written.clone());
-        let write = || -> io::Result<()> {
-            let folder = full.parent().unwrap_or(&place.root);
-            if std::fs::canonicalize(folder)? != *folder {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(existing == Existing::Keep);
-            options.create(true).truncate(true).open(&full)?.write_all(content)
-        };
-        write().map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => DownloadError::Exists(path),
-            _ => DownloadError::NotWritten { path, cause },
-        })
-    }
-}
+#[path = "download_elsewhere.rs"]
+mod platform;
 
 #[cfg(test)]
 #[path = "download_tests.rs"]

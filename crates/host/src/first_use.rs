@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::catalog::scan::{Kind, Severity, scan_definition, scan_text, verdict};
-use crate::catalog::{Held, Quarantine, Why, shown_text, waiting};
-use crate::config::{Config, PinKind, Pins, ServerConfig};
+use crate::catalog::scan::{Severity, verdict};
+use crate::catalog::{Held, Quarantine, Why, findings_in, shown_text, waiting};
+use crate::config::{Config, Pins, ServerConfig};
 use crate::digest::Digest;
 use crate::published::Published;
 use crate::review::{Reply, Waiting, put_consent};
@@ -138,14 +138,7 @@ fn details(entry: &ServerConfig, definitions: &[Held]) -> Value {
 
 /// What the scanner says to a definition that a person should know.
 fn findings(held: &Held) -> Vec<Value> {
-    let findings = match held.kind {
-        PinKind::Instructions => {
-            scan_text("", &serde_json::from_str::<String>(&held.now).unwrap_or_default())
-        }
-        PinKind::Tool => scan_definition(Kind::Tool, &held.now),
-        PinKind::Prompt => scan_definition(Kind::Prompt, &held.now),
-        PinKind::Template => scan_definition(Kind::Template, &held.now),
-    };
+    let findings = findings_in(held);
     if verdict(&findings).is_none_or(|severity| severity < Severity::Ask) {
         return Vec::new();
     }

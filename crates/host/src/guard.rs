@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::scan::Severity;
-use crate::catalog::{Catalog, Checks, Flagged, Lease, Screen, Unlisted, Visible};
+use crate::catalog::scan::{Finding, Kind, Severity, verdict};
+use crate::catalog::{
+    Catalog, Checks, Flagged, Lease, Quarantine, Screen, Unlisted, Visible, findings_in, kind_of,
+};
 use crate::config::{Config, Environment, Places};
 use crate::connect::{Fleet, Offers};
 use crate::events::{Events, What};
@@ -104,6 +106,7 @@ impl Guard {
     fn follow(&self, config: &Published<Config>, audit: Audit, events: &Events, tasks: &Tasks) {
         let (screen, mut changes) = (Arc::clone(&self.screen), self.pinning.visible().changes());
         let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
+        let held = self.pinning.held().clone();
         tasks.spawn(async move {
             let mut noted = HashSet::new();
             loop {
@@ -112,7 +115,11 @@ impl Guard {
                 let is_over = changed.is_none();
                 let fleet = changed.unwrap_or_else(|| changes.load());
                 let visible = screened(&screen, fleet, &config, &events);
-                note(&audit, &visible, &mut noted, &events).await;
+                let mut notes = of_visible(&visible, &mut noted);
+                if config.load().settings.scan {
+                    notes.extend(of_held(&held.load(), &mut noted));
+                }
+                note(&audit, notes, &events).await;
                 if is_over {
                     return;
                 }
@@ -188,19 +195,45 @@ fn targets(offers: &Offers) -> impl Iterator<Item = (TargetKind, &str)> {
     tools.chain(read).chain(offers.prompts.iter().map(|item| (TargetKind::Prompt, &*item.key)))
 }
 
-/// Writes down what was found and is not written down yet.
-async fn note(
-    audit: &Audit,
-    visible: &Visible,
-    noted: &mut HashSet<(String, String)>,
-    events: &Events,
-) {
+/// Definitions that were looked at, by server, kind, name and fingerprint.
+type Noted = HashSet<(String, Kind, String, String)>;
+
+/// What was found in what passes the pins and is not written down yet.
+fn of_visible(visible: &Visible, noted: &mut Noted) -> Vec<AuditNote> {
     let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
     let new = worth_it.filter(|one| {
-        noted
-            .insert((format!("{} {} {}", one.server, one.kind.as_str(), one.name), one.pin.clone()))
+        noted.insert((one.server.to_string(), one.kind, one.name.clone(), one.pin.clone()))
     });
-    let notes: Vec<AuditNote> = new.map(note_of).collect();
+    new.map(note_of).collect()
+}
+
+/// The same of what nobody has approved: that it does not pass is no reason not to know of it.
+fn of_held(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
+    let mut notes = Vec::new();
+    for (server, one) in held.servers.iter().flat_map(|(server, held)| {
+        held.definitions.iter().map(move |definition| (server, definition))
+    }) {
+        let kind = kind_of(one.kind);
+        if !noted.insert((server.to_string(), kind, one.name.clone(), one.digest.clone())) {
+            continue;
+        }
+        let findings = findings_in(one);
+        if let Some(severity) = verdict(&findings).filter(|found| *found >= Severity::Ask) {
+            notes.push(AuditNote {
+                event: audit::FLAGGED,
+                server: server.to_string(),
+                kind: kind.as_str().to_owned(),
+                name: one.name.clone(),
+                digest: one.digest.clone(),
+                detail: detail(severity, &findings),
+            });
+        }
+    }
+    notes
+}
+
+/// Writes notes down.
+async fn note(audit: &Audit, notes: Vec<AuditNote>, events: &Events) {
     if notes.is_empty() {
         return;
     }
@@ -216,15 +249,19 @@ async fn note(
 }
 
 fn note_of(flagged: &Flagged) -> AuditNote {
-    let rules: Vec<&str> = flagged.findings.iter().map(|finding| finding.rule).collect();
     AuditNote {
         event: audit::FLAGGED,
         server: flagged.server.to_string(),
         kind: flagged.kind.as_str().to_owned(),
         name: flagged.name.clone(),
         digest: flagged.pin.clone(),
-        detail: format!("{}: {}", flagged.severity.as_str(), rules.join(", ")),
+        detail: detail(flagged.severity, &flagged.findings),
     }
+}
+
+fn detail(severity: Severity, findings: &[Finding]) -> String {
+    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+    format!("{}: {}", severity.as_str(), rules.join(", "))
 }
 
 fn screened(

@@ -83,7 +83,9 @@ pub mod characters;
 pub mod digest;
 pub mod download;
 pub mod events;
+mod file_name;
 pub mod outcome;
+pub mod plain_path;
 pub mod proposed;
 pub mod published;
 pub mod redact;
@@ -91,6 +93,7 @@ mod secret_reference;
 mod secret_shapes;
 pub mod server_id;
 pub mod tasks;
+pub mod whole_file;
 
 pub mod catalog;
 pub mod config;

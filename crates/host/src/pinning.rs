@@ -7,11 +7,12 @@ use std::sync::Arc;
 use switchboard_wire::handshake::Agreement;
 
 use crate::catalog::{
-    HeldServer, Quarantine, Screened, Why, book_of, hold_all, pin_digest, screen, screen_locked,
+    HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest, screen,
+    screen_locked,
 };
 use crate::config::{
     Accepted, Bound, Config, FirstUse, Lock, Pins, Policies, Remembered, ServerConfig, Settings,
-    Transport, watch,
+    Transport, Turned, watch,
 };
 use crate::connect::{Fleet, Offers, Server};
 use crate::events::{Events, What};
@@ -116,13 +117,28 @@ struct Desk {
 /// What was made of one server, and from what.
 struct Sorted {
     from: From,
-    /// The setting that it was sorted by; none makes the next sorting look again.
-    first_use: Option<FirstUse>,
+    /// The settings that it was sorted by; none makes the next sorting look again.
+    by: Option<By>,
     screened: Screened,
     /// Whether what is held has been written down for other processes.
     is_noted: bool,
     /// Whether nobody has been told yet.
     is_fresh: bool,
+}
+
+/// The settings that decide what becomes of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct By {
+    first_use: FirstUse,
+    turned: Turned,
+}
+
+impl By {
+    const fn of(settings: &Settings) -> Self {
+        // Without the scanner nobody knows what an attack is.
+        let turned = if settings.scan { settings.turned } else { Turned::Definition };
+        Self { first_use: settings.first_use, turned }
+    }
 }
 
 struct From {
@@ -157,7 +173,7 @@ impl Desk {
         for (id, server) in &fleet.servers {
             let screened = match &server.config {
                 Some(config) if self.minds(settings, config) => {
-                    self.screened(server, config, settings.first_use)
+                    self.screened(server, config, By::of(settings))
                 }
                 _ => {
                     is_different |= self.sorted.remove(id).is_some();
@@ -220,12 +236,7 @@ impl Desk {
     }
 
     /// What is made of one server; as before, unless something about it is new.
-    fn screened(
-        &mut self,
-        server: &Server,
-        config: &ServerConfig,
-        first_use: FirstUse,
-    ) -> Option<&mut Sorted> {
+    fn screened(&mut self, server: &Server, config: &ServerConfig, by: By) -> Option<&mut Sorted> {
         let from = From {
             offers: Arc::clone(&server.offers),
             agreement: server.agreement.clone(),
@@ -233,18 +244,22 @@ impl Desk {
         };
         let before = self.sorted.remove(&server.id).filter(|before| before.from.is(&from));
         let sorted = match before {
-            Some(before) if before.first_use == Some(first_use) => before,
+            Some(before) if before.by == Some(by) => before,
             before => {
                 let screened = match &self.lock {
                     Some(lock) => screen_locked(server, lock.pins_of(config)),
-                    None => self.screen(server, &from.identity, first_use),
+                    None => self.screen(server, &from.identity, by.first_use),
+                };
+                let screened = match by.turned {
+                    Turned::Server => hold_turned(server, screened),
+                    Turned::Definition => screened,
                 };
                 // Noted once: two processes that see different things do not overwrite each other
                 // in turns.
                 let is_noted = self.lock.is_some()
                     || before.is_some_and(|before| before.is_noted)
                     || screened.held.definitions.is_empty();
-                Sorted { from, first_use: Some(first_use), screened, is_noted, is_fresh: true }
+                Sorted { from, by: Some(by), screened, is_noted, is_fresh: true }
             }
         };
         self.sorted.insert(server.id.clone(), sorted);
@@ -330,7 +345,7 @@ impl Desk {
                 self.pins.insert(sorted.from.identity.clone(), written);
             }
             if is_first {
-                sorted.first_use = None;
+                sorted.by = None;
                 has_changed = true;
             }
         }
@@ -342,7 +357,7 @@ impl Desk {
         self.pins.clear();
         (self.remembered, self.accepted) = (None, None);
         for sorted in self.sorted.values_mut() {
-            sorted.first_use = None;
+            sorted.by = None;
         }
     }
 

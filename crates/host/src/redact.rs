@@ -10,6 +10,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Span};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 
 use crate::secret_shapes;
 
@@ -171,11 +173,15 @@ pub fn remember<'a>(secrets: impl IntoIterator<Item = &'a str>) {
     }
 }
 
-/// A secret as it is, as JSON writes it, and as an address does.
+/// A secret as it is, as JSON writes it and JSON inside JSON, as an address does, in hexadecimal
+/// digits and in base64.
 fn forms(secret: &str) -> Vec<String> {
     let secret = secret.trim();
-    let json = serde_json::to_string(secret).unwrap_or_default();
-    let json = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+    let quoted = |text: &str| {
+        let json = serde_json::to_string(text).unwrap_or_default();
+        json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default().to_owned()
+    };
+    let json = quoted(secret);
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let address = secret.bytes().fold(String::new(), |mut text, byte| {
         if plain(byte) {
@@ -185,7 +191,33 @@ fn forms(secret: &str) -> Vec<String> {
         }
         text
     });
-    vec![secret.to_owned(), json, address]
+    let mut forms = vec![quoted(&json), address.to_lowercase(), address.replace("%20", "+")];
+    if secret.len() >= SHORTEST_ENCODED {
+        forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
+        forms.extend(in_base64(secret));
+    }
+    forms.extend([secret.to_owned(), json, address]);
+    forms
+}
+
+/// A shorter secret leaves too little of itself in another writing.
+const SHORTEST_ENCODED: usize = 12;
+
+/// The digits of base64 that a secret always has, wherever in a text it begins.
+fn in_base64(secret: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    // So many digits at the beginning belong to what stands before as well.
+    for (before, shared) in [("", 0), ("x", 2), ("xx", 3)] {
+        let text = format!("{before}{secret}");
+        let digits = BASE64_STANDARD_NO_PAD.encode(&text);
+        // The last digit may hold bits of what follows.
+        let end = text.len() * 8 / 6;
+        if let Some(own) = digits.get(shared..end) {
+            all.push(own.replace('+', "-").replace('/', "_"));
+            all.push(own.to_owned());
+        }
+    }
+    all
 }
 
 /// The bytes without secrets; `None` if there are none in them, which takes one pass and no copy.

@@ -8,7 +8,7 @@ const KEY: &str =
 #[test]
 fn well_known_shapes_are_taken_out_wherever_they_stand() {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN";
-    let cases: [(String, &str); 14] = [
+    let cases: [(String, &str); 22] = [
         (format!("token ghp_{}!", "a1B2".repeat(9)), "token [redacted]!"),
         ("AKIAIOSFODNN7EXAMPLE".to_owned(), "[redacted]"),
         (format!("a {jwt} b"), "a [redacted] b"),
@@ -29,6 +29,14 @@ fn well_known_shapes_are_taken_out_wherever_they_stand() {
         (format!("{}{}", "-----BEGIN PRIVATE KEY-----\n", "AAAA"), "[redacted]"),
         ("xoxb-123456789012-abc".to_owned(), "[redacted]"),
         ("https://x/?t=glpat-ABCdef1234567890".to_owned(), "https://x/?t=[redacted]"),
+        ("postgres://me:hunter2@db/x".to_owned(), "postgres://me:[redacted]@db/x"),
+        ("HTTPS://a:b%40c!@h".to_owned(), "HTTPS://a:[redacted]@h"),
+        ("xoxe.xoxp-1-Mi0yLTEyMzQ1Njc4OTA".to_owned(), "xoxe.[redacted]"),
+        ("hvs.CAESIJ0123456789abcdef".to_owned(), "[redacted]"),
+        ("SG.abcDEF123456.xyz_0123456789abcdefABC".to_owned(), "[redacted]"),
+        ("AUTHORIZATION=Bearer abc".to_owned(), "AUTHORIZATION=[redacted]"),
+        ("proxy-authorization: basic dXNlcjpwYXNz".to_owned(), "proxy-authorization: [redacted]"),
+        ("dckr_pat_abcDEF1234567890abc".to_owned(), "[redacted]"),
     ];
     for (given, expected) in cases {
         assert_eq!(text(&given), expected, "{given}");
@@ -48,6 +56,9 @@ fn ordinary_words_stay() {
         "sk-learn-is-a-library-for-python",
         "AKIA is a prefix, ghp_ too",
         "b2d8e4f6a0c1",
+        "http://localhost:8080/a@b and mailto:a@b.c",
+        "https://user@host/x: see SG.com",
+        "ssh://git@example.com:22/x",
     ];
     for given in cases {
         assert_eq!(redacted(given.as_bytes()), None, "{given}");
@@ -61,6 +72,30 @@ fn a_known_secret_is_taken_out_in_every_form_but_only_as_it_is() {
     assert_eq!(text(r#"{"a":"pa\"ss word/9"}"#), r#"{"a":"[redacted]"}"#);
     assert_eq!(text("https://x/?k=pa%22ss%20word%2F9&b"), "https://x/?k=[redacted]&b");
     assert_eq!(text("PA\"SS WORD/9 short"), "PA\"SS WORD/9 short");
+}
+
+#[test]
+fn a_known_secret_is_taken_out_of_other_writings() {
+    use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+    let secret = "s3cr3t pässword~>?/1";
+    remember([secret]);
+    let json = serde_json::json!({ "a": secret }).to_string();
+    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    for given in [
+        format!("id {hex} end"),
+        serde_json::json!({ "inner": json }).to_string(),
+        "k=s3cr3t+p%C3%A4ssword~%3E%3F%2F1&b".to_owned(),
+        "k=s3cr3t%20p%c3%a4ssword~%3e%3f%2f1&b".to_owned(),
+        BASE64_STANDARD.encode(secret),
+        BASE64_STANDARD.encode(format!("user:{secret}")),
+        BASE64_STANDARD.encode(format!("me:{secret}:more")),
+        BASE64_URL_SAFE_NO_PAD.encode(format!("name:{secret}")),
+    ] {
+        let clean = text(&given);
+        assert!(clean.contains(MARK), "{given}: {clean}");
+        // What is left of it says nothing: at most the digits at its ends.
+        assert!(clean.len() < given.len() - 16 + MARK.len(), "{given}: {clean}");
+    }
 }
 
 #[test]

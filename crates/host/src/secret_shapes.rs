@@ -25,9 +25,13 @@ enum Follows {
     Header,
     /// A proof after the word that says what kind it is.
     Bearer,
+    /// So many letters, digits and dots.
+    Dotted(usize),
+    /// The password between a name and the host of an address.
+    Login,
 }
 
-use Follows::{Bearer, Capitals, Header, PrivateKey, SignedToken, Word};
+use Follows::{Bearer, Capitals, Dotted, Header, Login, PrivateKey, SignedToken, Word};
 
 const SHAPES: &[Shape] = &[
     Shape { begins: "ghp_", follows: Word(10) },
@@ -47,6 +51,7 @@ const SHAPES: &[Shape] = &[
     Shape { begins: "xoxb-", follows: Word(10) },
     Shape { begins: "xoxp-", follows: Word(10) },
     Shape { begins: "xoxa-", follows: Word(10) },
+    Shape { begins: "xoxs-", follows: Word(10) },
     Shape { begins: "xapp-", follows: Word(10) },
     Shape { begins: "AIza", follows: Word(30) },
     Shape { begins: "ya29.", follows: Word(20) },
@@ -57,6 +62,14 @@ const SHAPES: &[Shape] = &[
     Shape { begins: "shpat_", follows: Word(20) },
     Shape { begins: "lin_api_", follows: Word(20) },
     Shape { begins: "gsk_", follows: Word(20) },
+    Shape { begins: "hvs.", follows: Word(16) },
+    Shape { begins: "SG.", follows: Dotted(24) },
+    Shape { begins: "dckr_pat_", follows: Word(16) },
+    Shape { begins: "glrt-", follows: Word(16) },
+    Shape { begins: "nvapi-", follows: Word(20) },
+    Shape { begins: "ATATT3x", follows: Word(20) },
+    Shape { begins: "AGE-SECRET-KEY-", follows: Word(20) },
+    Shape { begins: "://", follows: Login },
     Shape { begins: "eyJ", follows: SignedToken },
     Shape { begins: "-----BEGIN ", follows: PrivateKey },
     Shape { begins: "authorization", follows: Header },
@@ -112,6 +125,11 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
             let count = run(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
             (count >= least).then_some(after + count)?
         }
+        Dotted(least) if exact && is_free => {
+            let count = run(|byte| is_token_byte(byte) || byte == b'.');
+            (count >= least).then_some(after + count)?
+        }
+        Login => return login(rest).map(|found| after + found.start..after + found.end),
         SignedToken if exact && is_free => signed_token(rest).map(|count| after + count)?,
         PrivateKey => private_key(rest).map(|count| after + count)?,
         Header => return header(rest).map(|found| after + found.start..after + found.end),
@@ -120,7 +138,7 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
             let digits = rest.iter().take(count).any(u8::is_ascii_digit);
             return (count >= 12 && digits).then_some(after..after + count);
         }
-        Word(_) | Capitals(_) | SignedToken | Bearer => return None,
+        Word(_) | Capitals(_) | Dotted(_) | SignedToken | Bearer => return None,
     };
     Some(start..end)
 }
@@ -138,6 +156,19 @@ const fn is_token_byte(byte: u8) -> bool {
 
 const fn is_proof_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+}
+
+/// What stands between the first colon and the last `@` of the part that names the host.
+fn login(rest: &[u8]) -> Option<Range<usize>> {
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'\\')
+    };
+    let host = rest.iter().take(300).take_while(|byte| !ends(byte)).count();
+    let host = rest.get(..host)?;
+    let at = memchr::memrchr(b'@', host)?;
+    let colon = memchr::memchr(b':', host.get(..at)?)?;
+    (colon + 1 < at).then_some(colon + 1..at)
 }
 
 /// Three parts of letters and digits with dots between them; the beginning has been taken off.

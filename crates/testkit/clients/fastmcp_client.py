@@ -15,7 +15,7 @@ from fastmcp.client.transports import StdioTransport
 
 async def listed(client):
     """The tools, once those of both servers are there: on a busy machine one may start late."""
-    for _ in range(60):
+    for _ in range(120):
         tools = await client.list_tools()
         names = {tool.name for tool in tools}
         if {"everything__get-sum", "time__convert_time"} <= names:

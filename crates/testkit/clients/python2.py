@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 
 async def listed(client):
     """The tools, once those of both servers are there: on a busy machine one may start late."""
-    for _ in range(60):
+    for _ in range(120):
         tools = await client.list_tools()
         names = {tool.name for tool in tools.tools}
         if {"everything__get-sum", "time__convert_time"} <= names:

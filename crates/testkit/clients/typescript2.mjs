@@ -22,7 +22,13 @@ const client = new Client(
 );
 await client.connect(transport);
 
-const tools = (await client.listTools()).tools.map((tool) => tool.name);
+// Once those of both servers are there: on a busy machine one may start late.
+let tools = [];
+for (let looks = 0; looks < 120; looks += 1) {
+  tools = (await client.listTools()).tools.map((tool) => tool.name);
+  if (["everything__get-sum", "time__convert_time"].every((name) => tools.includes(name))) break;
+  await new Promise((done) => setTimeout(done, 1_000));
+}
 const sum = await client.callTool({ name: "everything__get-sum", arguments: { a: 2, b: 40 } });
 const time = await client.callTool({
   name: "time__convert_time",

@@ -10,6 +10,8 @@
 )]
 
 mod binary;
+mod certificates;
+mod front;
 mod home;
 mod http_fixture;
 mod model_fixture;
@@ -20,6 +22,8 @@ mod registry_fixture;
 pub mod soak;
 
 pub use binary::{binary, build};
+pub use certificates::{ServerCertificate, TestAuthority, Validity};
+pub use front::{Farewell, Front, Weather};
 pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};

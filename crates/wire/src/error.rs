@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::Json;
+use crate::http::Distrust;
 
 /// Why a request has no result.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -16,6 +17,9 @@ pub enum RequestError {
     /// Not one byte of the request left us.
     #[error("nothing was sent: {0}")]
     NotSent(String),
+    /// Not one byte of the request left us: who answers cannot prove to be the server.
+    #[error("nothing was sent: {0}")]
+    Untrusted(Distrust),
     /// The request left us, wholly or in part, and no valid answer came.
     #[error("{0}")]
     Unknown(String),

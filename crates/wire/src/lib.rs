@@ -26,6 +26,7 @@ mod deadlines;
 mod framing;
 mod in_flight;
 mod outbox;
+mod refusals;
 mod tentative;
 
 pub use error::{CloseReason, RequestError, RpcError};

@@ -257,3 +257,7 @@ fn take_entry(peer: &Peer, kind: Kind, raw: &RawValue, bounds: Bounds) -> Result
     }
     Ok(Item { key: key.into(), raw: raw.to_owned() })
 }
+
+#[cfg(test)]
+#[path = "list_tests.rs"]
+mod tests;

@@ -135,7 +135,14 @@ impl Outbox {
     }
 
     /// Fills `batch` with what is to be written next; `None` when the connection is over.
-    pub(crate) async fn next_batch(&self, batch: &mut Vec<u8>) -> Option<()> {
+    ///
+    /// Where `is_crowded`, others are about to send as well and get the chance to: one write for
+    /// many messages, and the other side is woken once. Somebody who is alone would only wait.
+    pub(crate) async fn next_batch(
+        &self,
+        batch: &mut Vec<u8>,
+        is_crowded: impl Fn() -> bool,
+    ) -> Option<()> {
         loop {
             let mut freed = 0;
             {
@@ -168,9 +175,9 @@ impl Outbox {
                 return Some(());
             }
             self.wake.notified().await;
-            // Whoever is about to send as well gets the chance to: one write for many messages, and
-            // the other side is woken once.
-            tokio::task::yield_now().await;
+            if is_crowded() {
+                tokio::task::yield_now().await;
+            }
         }
     }
 
@@ -208,18 +215,18 @@ mod tests {
         assert_eq!(outbox.push(b"bbbb\n".to_vec()), Err(NotTaken::Full(b"bbbb\n".to_vec())));
         assert_eq!(outbox.progress(first), Progress::Queued);
         let mut batch = Vec::new();
-        outbox.next_batch(&mut batch).await.unwrap();
+        outbox.next_batch(&mut batch, || false).await.unwrap();
         assert_eq!((batch.as_slice(), outbox.progress(first)), (&b"aaaa\n"[..], Progress::Writing));
         let second = outbox.push(b"cc\n".to_vec()).unwrap();
         let third = outbox.push(b"dd\n".to_vec()).unwrap();
         assert!(outbox.take_back(second));
         assert!(!outbox.take_back(first));
-        outbox.next_batch(&mut batch).await.unwrap();
+        outbox.next_batch(&mut batch, || false).await.unwrap();
         assert_eq!(batch, b"dd\n");
         assert_eq!(outbox.progress(first), Progress::Written);
         assert_eq!(outbox.progress(third), Progress::Writing);
         outbox.close();
         assert_eq!(outbox.push(b"e\n".to_vec()), Err(NotTaken::Closed));
-        assert_eq!(outbox.next_batch(&mut batch).await, None);
+        assert_eq!(outbox.next_batch(&mut batch, || false).await, None);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::deadlines;
@@ -17,6 +17,7 @@ use crate::in_flight::{Belongs, InFlight, Settled, settled};
 use crate::json::Json;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
+use crate::refusals;
 use crate::request::as_line;
 use crate::revision::{Era, Revision};
 
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
     stance: Mutex<Arc<Stance>>,
     inbound: mpsc::Sender<Inbound>,
+    pub(crate) refusals: Arc<Semaphore>,
 }
 
 /// How messages leave us.
@@ -86,6 +88,8 @@ pub enum Inbound {
         /// To what.
         params: Option<Json>,
     },
+    /// Somebody else answers at the server's address than before.
+    Another,
     /// An answer to a request that was given up, with that request's tag.
     Late {
         /// The tag of the request.
@@ -113,7 +117,7 @@ pub(crate) struct Counts {
     pub(crate) noise: AtomicU64,
     unknown_answers: AtomicU64,
     late_answers: AtomicU64,
-    dropped: AtomicU64,
+    pub(crate) dropped: AtomicU64,
 }
 
 impl Peer {
@@ -129,6 +133,7 @@ impl Peer {
             next_id: AtomicU64::new(1),
             stance: Mutex::new(Arc::new(stance)),
             inbound,
+            refusals: Arc::new(Semaphore::new(refusals::AT_ONCE)),
         };
         let shared = Arc::new(shared);
         tokio::spawn(deadlines::watch(Arc::downgrade(&shared)));
@@ -359,18 +364,12 @@ impl Shared {
         self.in_flight.report(token, params)
     }
 
-    fn hand_over(&self, inbound: Inbound) -> bool {
+    pub(crate) fn hand_over(&self, inbound: Inbound) -> bool {
         let taken = self.inbound.try_send(inbound).is_ok();
         if !taken {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
         }
         taken
-    }
-
-    fn reply_later(self: &Arc<Self>, id: Json, answer: Result<&'static str, RpcError>) {
-        let peer = Peer { shared: Arc::clone(self) };
-        // Bounded by the waits inside `reply`; the reader must not stand still for it.
-        tokio::spawn(async move { peer.reply(&id, answer).await.ok() });
     }
 }
 

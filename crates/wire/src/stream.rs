@@ -18,6 +18,9 @@ use crate::peer::{Inbound, Link, Peer, Shared};
 /// How long the reader may still find answers after the writer has failed.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// With more requests than this under way, the next one is likely to come at once.
+const FEW: usize = 8;
+
 /// Starts a peer that reads lines from `from` and writes lines to `to`.
 ///
 /// Two tasks carry it; both end when the connection does.
@@ -46,7 +49,8 @@ async fn write<W: AsyncWrite + Unpin>(shared: Arc<Shared>, mut to: W) {
     let Link::Stream(outbox) = &shared.link else { return };
     let mut batch = Vec::new();
     let write_all = async {
-        while outbox.next_batch(&mut batch).await.is_some() {
+        let is_crowded = || shared.in_flight.len() > FEW;
+        while outbox.next_batch(&mut batch, is_crowded).await.is_some() {
             to.write_all(&batch).await?;
             to.flush().await?;
         }

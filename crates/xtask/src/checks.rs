@@ -50,7 +50,11 @@ pub(crate) fn test(workspace: &Workspace, quick: bool) -> Result<()> {
 
 /// Runs the benchmarks, which compare us with the official SDKs.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    if matches!(arguments.first(), Some(&("soak" | "console"))) {
+    if matches!(arguments.first(), Some(&("soak" | "restarts"))) {
+        return bench_program(workspace, arguments);
+    }
+    if arguments.contains(&"console") {
+        setup::setup(workspace, &["npm", "browser"])?;
         return bench_program(workspace, arguments);
     }
     setup::setup(workspace, &["npm", "python"])?;

@@ -36,6 +36,10 @@ const PARTS: [Part; 5] = [
 
 /// Installs the named parts, or all of them when none is named.
 pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
+    if cfg!(windows) {
+        return Err(Failure::new("the test environment is only made on Linux and macOS")
+            .hint("what uses it runs only there; here `cargo test --workspace` needs no setup"));
+    }
     if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         return Err(Failure::new(format!("`{unknown}` is not a part of the test environment"))
             .hint("the parts are npm, python, python-legacy, grpc and browser"));

@@ -20,7 +20,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("dialects", &[]),
     ("generate", &[]),
     ("registry", &["wire"]),
-    ("console", &["host", "agent", "dialects"]),
+    ("console", &["host", "agent", "registry"]),
     ("editor", &["host", "wire"]),
     (
         "cli",

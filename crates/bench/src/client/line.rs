@@ -71,6 +71,28 @@ pub(crate) fn start_host<'a>(
     servers: impl IntoIterator<Item = Server<'a>>,
     recording: Recording,
 ) -> Result<Host> {
+    let mut options = options(home, servers)?;
+    options.record = recording;
+    Ok(Host::start(options)?)
+}
+
+/// The same with the keeper of the shipped program between the host and its servers, if that
+/// program is there.
+pub(crate) fn start_kept_host<'a>(
+    home: &Path,
+    servers: impl IntoIterator<Item = Server<'a>>,
+    recording: Recording,
+) -> Result<Host> {
+    let mut options = options(home, servers)?;
+    options.record = recording;
+    let keeper = std::env::current_exe()?.with_file_name("switchboard");
+    if let Some(keeper) = keeper.to_str().filter(|_| keeper.is_file()) {
+        options.keeper = Some(vec![keeper.to_owned(), "__keep".to_owned()]);
+    }
+    Ok(Host::start(options)?)
+}
+
+fn options<'a>(home: &Path, servers: impl IntoIterator<Item = Server<'a>>) -> Result<Options> {
     let program = std::env::current_exe()?;
     let program = program.to_str().ok_or("the path of this program is not text")?;
     let mut entries = Map::new();
@@ -89,9 +111,7 @@ pub(crate) fn start_host<'a>(
     let file = home.join("config.json");
     std::fs::write(&file, config.to_string())?;
     let places = Places { explicit: vec![file], ..Places::bare(home.join("state")) };
-    let mut options = Options::new(places, Environment::from_process());
-    options.record = recording;
-    Ok(Host::start(options)?)
+    Ok(Options::new(places, Environment::from_process()))
 }
 
 /// Makes sure that `count` servers are ready and none is in trouble.

@@ -13,7 +13,7 @@ mod server_process;
 mod wire;
 
 pub(crate) use endpoint::{Endpoint, Speech, meta};
-pub(crate) use line::{Server, ready, start_host};
+pub(crate) use line::{Server, ready, start_host, start_kept_host};
 pub(crate) use load_client::{Order, load};
 pub(crate) use run::{run, start_bare};
 pub(crate) use server_process::HttpServer;

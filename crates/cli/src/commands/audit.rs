@@ -13,6 +13,7 @@ pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
     let rows = Audit::below(&context.places.state).list()?;
     if context.printer.json {
         context.printer.json(&rows.iter().map(as_json).collect::<Vec<_>>())?;
+        untouched(context)?;
         return Ok(exit_code::OK);
     }
     if rows.is_empty() {
@@ -27,7 +28,19 @@ pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
         .collect();
     let heading = ["when", "event", "server", "what", "name", "detail"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    untouched(context)?;
     Ok(exit_code::OK)
+}
+
+/// Fails if the notes are not as they were written.
+pub(crate) fn untouched(context: &Context) -> Result<(), CliError> {
+    match Audit::below(&context.places.state).tampered()? {
+        None => Ok(()),
+        Some(what) => {
+            let message = format!("the record was changed: {what}");
+            Err(CliError::new(exit_code::TROUBLE, message))
+        }
+    }
 }
 
 /// Writes notes down, unless nothing is recorded in this run.

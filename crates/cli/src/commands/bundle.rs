@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use switchboard_host::config::{ServerConfig, Transport};
 use switchboard_host::format::escape_line;
+use switchboard_host::plain_path;
 use switchboard_registry::bundle::{ArchiveLimits, Bundle, Surroundings, installed_at};
 use switchboard_registry::plan::Plan;
 
@@ -41,7 +42,7 @@ pub(crate) fn is_bundle(what: &str) -> bool {
 /// Where bundles are unpacked.
 pub(crate) fn bundles(context: &Context) -> PathBuf {
     let state = &context.places.state;
-    std::fs::canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
+    plain_path::resolved(state).unwrap_or_else(|_| state.clone()).join("bundles")
 }
 
 /// What the variables of a manifest stand for here.

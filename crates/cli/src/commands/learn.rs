@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use switchboard_host::config;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -28,8 +29,22 @@ struct Seen {
     network: bool,
 }
 
+/// What becomes of a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It is printed.
+    Propose,
+    /// It is written into the server's entry as well.
+    Enforce,
+}
+
 /// Starts a server, watches it and prints a profile.
-pub(crate) async fn learn(context: &Context, name: &str, seconds: u64) -> Result<u8, CliError> {
+pub(crate) async fn learn(
+    context: &Context,
+    name: &str,
+    seconds: u64,
+    then: Then,
+) -> Result<u8, CliError> {
     if !cfg!(target_os = "linux") {
         return Err(CliError::usage("servers can be watched on Linux only"));
     }
@@ -50,8 +65,13 @@ pub(crate) async fn learn(context: &Context, name: &str, seconds: u64) -> Result
     context.interrupts.token().run_until_cancelled(watching).await;
     context.ready(&host, Some(&only)).await?;
     host.stop().await;
-    let profile = json!({"sandbox": seen.profile()});
-    context.printer.json(&profile)?;
+    let profile = seen.profile();
+    context.printer.json(&json!({"sandbox": profile}))?;
+    if let (Then::Enforce, Some(server)) = (then, config.servers.get(name)) {
+        config::set_sandbox(&server.source.file, name, &profile)?;
+        let file = server.source.file.display();
+        context.printer.say(&format!("wrote it into the entry of `{name}` in {file}"));
+    }
     context.printer.say(
         "This is what was open at the moments of looking. Files that were used in between are not \
          in it: use the server meanwhile, look it over, and add what is missing.",

@@ -5,7 +5,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use switchboard_host::config::{
-    Config, Evidence, Lock, LockedPackage, PackageSpec, Registries, ServerConfig, packages_of,
+    Config, ConfirmedPackages, Evidence, Lock, LockedPackage, PackageSpec, Registries,
+    ServerConfig, packages_of,
 };
 use switchboard_host::format::escape_line;
 
@@ -43,10 +44,11 @@ pub(crate) async fn refused(
 ) -> BTreeMap<String, String> {
     let mut refused = BTreeMap::new();
     let mut registries = None;
+    let confirmed = ConfirmedPackages::load(&context.places.state);
     for server in config.servers.values() {
         let Some(locked) = lock.servers.get(server.id.as_str()) else { continue };
         for package in &locked.packages {
-            let why = match package.evidence(&context.environment) {
+            let why = match package.evidence(server, &context.environment, &confirmed) {
                 Evidence::Same => continue,
                 Evidence::Other => Some("was fetched with another digest".to_owned()),
                 Evidence::None => {
@@ -54,7 +56,12 @@ pub(crate) async fn refused(
                         registries = Some(self::registries(context, config).await);
                     }
                     let known = registries.as_ref();
-                    different(known.unwrap_or(&Registries::default()), server, package).await
+                    let different =
+                        different(known.unwrap_or(&Registries::default()), server, package).await;
+                    if different.is_none() {
+                        keep(context, server, package);
+                    }
+                    different
                 }
             };
             if let Some(why) = why {
@@ -65,6 +72,15 @@ pub(crate) async fn refused(
         }
     }
     refused
+}
+
+/// Keeps what is unpacked of a package that is as it was locked: the next start can do without the
+/// registry.
+fn keep(context: &Context, server: &ServerConfig, package: &LockedPackage) {
+    let unpacked = package.unpacked(server, &context.environment);
+    if let Err(error) = ConfirmedPackages::confirm(&context.places.state, package, unpacked) {
+        context.printer.warn(&error.to_string(), None);
+    }
 }
 
 /// What is different about a package in its registry.

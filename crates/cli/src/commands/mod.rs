@@ -3,6 +3,7 @@
 mod add;
 mod add_answers;
 mod audit;
+mod beside_running;
 mod bundle;
 pub(crate) mod call;
 mod calls;
@@ -52,6 +53,7 @@ mod servers_running;
 mod sessions;
 mod tasks;
 mod tokens;
+mod tool_row;
 pub(crate) mod tools;
 mod watch_resource;
 

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use switchboard_host::ProposedCall;
 use switchboard_host::connect::definition;
+use switchboard_wire::list::Item;
 
 use crate::args::OfServer;
-use crate::commands::{call, tools};
+use crate::commands::{beside_running, call, tools};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -13,23 +14,34 @@ use crate::ui::table::table;
 
 /// Lists prompts.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let host = tools::start(context, of).await?;
-    let lease = host.lease();
+    let running = beside_running::offered(context, of, "prompts").await?;
+    let offered: Vec<(String, Item)> = match running {
+        Some(all) => all.into_iter().map(|one| (one.server.clone(), one.item())).collect(),
+        None => {
+            let host = tools::start(context, of).await?;
+            let lease = host.lease();
+            let servers = lease.catalog().servers().iter();
+            let of_each = servers.flat_map(|server| {
+                server.offers.prompts.iter().map(|item| (server.id.to_string(), item.clone()))
+            });
+            let offered = of_each.collect();
+            host.stop().await;
+            offered
+        }
+    };
     let mut rows = Vec::new();
     let mut all = Vec::new();
-    for server in lease.catalog().servers() {
-        for item in &server.offers.prompts {
-            let about = definition(item);
-            let wanted: Vec<Value> = about
-                .arguments
-                .and_then(|raw| serde_json::from_str(raw.get()).ok())
-                .unwrap_or_default();
-            let names: Vec<String> = wanted.iter().map(argument).collect();
-            let description = tools::first_line(about.description.as_deref().unwrap_or_default());
-            rows.push([server.id.to_string(), item.key.to_string(), names.join(", "), description]);
-            let raw: Value = serde_json::from_str(item.raw.get()).unwrap_or_default();
-            all.push(json!({"server": server.id.as_str(), "definition": raw}));
-        }
+    for (server, item) in offered {
+        let about = definition(&item);
+        let wanted: Vec<Value> = about
+            .arguments
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        let names: Vec<String> = wanted.iter().map(argument).collect();
+        let description = tools::first_line(about.description.as_deref().unwrap_or_default());
+        let raw: Value = serde_json::from_str(item.raw.get()).unwrap_or_default();
+        all.push(json!({"server": server, "definition": raw}));
+        rows.push([server, item.key.to_string(), names.join(", "), description]);
     }
     let shown = if context.printer.json {
         context.printer.json(&all)
@@ -37,7 +49,6 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
         let heading = ["server", "prompt", "arguments", "description"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))
     };
-    host.stop().await;
     shown.map(|()| exit_code::OK)
 }
 

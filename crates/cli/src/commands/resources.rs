@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use switchboard_host::connect::definition;
 use switchboard_host::download::{self, Existing};
 use switchboard_host::format::{Item, Reply};
-use switchboard_host::{Attention, Caller, ProposedCall};
+use switchboard_host::{Attention, Caller, Host, ProposedCall};
+use switchboard_wire::list::Item as Listed;
 
 use crate::args::OfServer;
 use crate::args_offers::Output;
+use crate::commands::beside_running::{self, Offered};
 use crate::commands::{call, outcome, tools};
 use crate::context::Context;
 use crate::error::CliError;
@@ -18,21 +20,28 @@ use crate::ui::table::table;
 
 /// Lists resources and templates.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let host = tools::start(context, of).await?;
-    let lease = host.lease();
+    let running = beside_running::offered(context, of, "resources").await?;
+    let offered: Vec<(String, String, Listed)> = match running {
+        Some(all) => {
+            let parts = |one: Offered| (one.server.clone(), one.kind.clone(), one.item());
+            all.into_iter().map(parts).collect()
+        }
+        None => {
+            let host = tools::start(context, of).await?;
+            let offered = own(&host);
+            host.stop().await;
+            offered
+        }
+    };
     let mut rows = Vec::new();
     let mut all = Vec::new();
-    for server in lease.catalog().servers() {
-        let resources = server.offers.resources.iter().map(|item| (item, "resource"));
-        let templates = server.offers.templates.iter().map(|item| (item, "template"));
-        for (item, kind) in resources.chain(templates) {
-            let about = definition(item);
-            let name = about.title.or(about.name).unwrap_or_default();
-            let mime = about.mime_type.unwrap_or_default();
-            rows.push([server.id.to_string(), kind.to_owned(), item.key.to_string(), mime, name]);
-            let raw: Value = serde_json::from_str(item.raw.get()).unwrap_or_default();
-            all.push(json!({"server": server.id.as_str(), "kind": kind, "definition": raw}));
-        }
+    for (server, kind, item) in offered {
+        let about = definition(&item);
+        let name = about.title.or(about.name).unwrap_or_default();
+        let mime = about.mime_type.unwrap_or_default();
+        let raw: Value = serde_json::from_str(item.raw.get()).unwrap_or_default();
+        all.push(json!({"server": server, "kind": kind, "definition": raw}));
+        rows.push([server, kind, item.key.to_string(), mime, name]);
     }
     let shown = if context.printer.json {
         context.printer.json(&all)
@@ -40,8 +49,22 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
         let heading = ["server", "kind", "address", "type", "name"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))
     };
-    host.stop().await;
     shown.map(|()| exit_code::OK)
+}
+
+/// What the servers of a host of our own offer.
+fn own(host: &Host) -> Vec<(String, String, Listed)> {
+    let lease = host.lease();
+    let mut offered = Vec::new();
+    for server in lease.catalog().servers() {
+        let resources = server.offers.resources.iter().map(|item| (item, "resource"));
+        let templates = server.offers.templates.iter().map(|item| (item, "template"));
+        let both = resources.chain(templates);
+        offered.extend(
+            both.map(|(item, kind)| (server.id.to_string(), kind.to_owned(), item.clone())),
+        );
+    }
+    offered
 }
 
 /// Reads a resource, to the terminal or to a file.

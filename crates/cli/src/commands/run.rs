@@ -108,7 +108,10 @@ async fn server_command(context: &Context, command: ServersCommand) -> Result<u8
         ServersCommand::Enable { name } => edit::enable(context, &name),
         ServersCommand::Disable { name } => edit::disable(context, &name),
         ServersCommand::Approve { name, yes } => edit::approve(context, &name, yes.into()).await,
-        ServersCommand::Sandbox { name, seconds } => learn::learn(context, &name, seconds).await,
+        ServersCommand::Sandbox { name, seconds, enforce } => {
+            let then = if enforce { learn::Then::Enforce } else { learn::Then::Propose };
+            learn::learn(context, &name, seconds, then).await
+        }
         ServersCommand::Restart { name } => servers::restart(context, &name).await,
         ServersCommand::Logs { name, lines, messages: false } => logs::show(context, &name, lines),
         ServersCommand::Logs { name, lines, messages: true } => {

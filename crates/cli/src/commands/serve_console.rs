@@ -7,6 +7,7 @@ use switchboard_console::{Address, Console, NoModel, OpenModel, Options, Talks};
 use switchboard_host::{Host, ServerId};
 
 use crate::chat::open::{model_error, profile_for};
+use crate::commands::dialects::OtherProducts;
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -48,6 +49,10 @@ pub(crate) fn console(
         environment: context.environment.clone(),
         talks: wish.talks.clone(),
         models: Some(models(context)),
+        elsewhere: Arc::new(OtherProducts {
+            environment: context.environment.clone(),
+            places: context.places.clone(),
+        }),
         stop: context.interrupts.token().clone(),
         announce: Box::new(move |link| talk.say(&line(link))),
     };

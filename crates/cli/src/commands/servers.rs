@@ -115,6 +115,9 @@ pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
 pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.known(&config, name)?;
+    if let Some(code) = servers_running::restart(context, id.as_str()).await? {
+        return Ok(code);
+    }
     let host = context.start(Some(vec![id.clone()]))?;
     let only = [id.clone()];
     context.ready(&host, Some(&only)).await?;

@@ -8,11 +8,14 @@ use crate::args::OfServer;
 use crate::commands::consent;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::running_instance::Instance;
+use crate::exit_code;
+use crate::running_instance::{Instance, encoded};
 use crate::ui::table::table;
 
 /// How often a server that is on its way up is looked at.
 const AGAIN: Duration = Duration::from_millis(200);
+/// How often it is looked whether a server has begun to start afresh.
+const AT_FIRST: usize = 20;
 
 /// Lists the servers of a running instance; gives whether there is one.
 pub(super) async fn list(context: &Context, of: &OfServer) -> Result<bool, CliError> {
@@ -46,13 +49,47 @@ pub(super) async fn list(context: &Context, of: &OfServer) -> Result<bool, CliEr
     Ok(true)
 }
 
+/// Starts a server of a running instance afresh; gives nothing if there is no such instance, or if
+/// it does not do it: the usual way has the words for that.
+pub(super) async fn restart(context: &Context, name: &str) -> Result<Option<u8>, CliError> {
+    let Some((instance, rows)) = Instance::find(context).await else { return Ok(None) };
+    if !rows.iter().any(|row| row["name"] == name) {
+        return Ok(None);
+    }
+    let path = format!("/api/v1/servers/{}", encoded(name));
+    if instance.post(&format!("{path}/restart")).await.is_none() {
+        return Ok(None);
+    }
+    // What it says at first may still be about the connection that ends.
+    for _ in 0..AT_FIRST {
+        let server: Option<Value> = instance.get(&path).await;
+        let state = server.as_ref().and_then(|server| server.get("state"));
+        if state.is_none_or(|state| state != "ready") {
+            break;
+        }
+        tokio::time::sleep(AGAIN / 4).await;
+    }
+    let row = json!({ "name": name });
+    let servers = settled(context, &instance, vec![row]).await.unwrap_or_default();
+    let server = servers.first().unwrap_or(&Value::Null);
+    let state = server["state"].as_str().unwrap_or("gone");
+    if state == "ready" {
+        context.printer.say(&format!("server `{name}` was restarted where `serve` runs"));
+        return Ok(Some(exit_code::OK));
+    }
+    let why = server["reason"].as_str().map(|why| format!(": {why}")).unwrap_or_default();
+    let message = format!("server `{name}` did not start well ({state}){why}");
+    let error = CliError::new(exit_code::NOT_RUN, message);
+    Err(error.with_hint(format!("`switchboard doctor {name}` tells more")))
+}
+
 /// Everything about each server, once its first attempt is over.
 async fn settled(context: &Context, instance: &Instance, rows: Vec<Value>) -> Option<Vec<Value>> {
     let tries = context.shared.start_timeout.saturating_mul(5);
     let mut servers = Vec::new();
     for row in rows {
         let path = format!("/api/v1/servers/{}", encoded(row.get("name")?.as_str()?));
-        let mut server = instance.get(&path).await?;
+        let mut server: Value = instance.get(&path).await?;
         for _ in 0..tries {
             if server.get("state").is_some_and(|state| state != "starting") {
                 break;
@@ -63,15 +100,6 @@ async fn settled(context: &Context, instance: &Instance, rows: Vec<Value>) -> Op
         servers.push(server);
     }
     Some(servers)
-}
-
-fn encoded(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
-    let one = |byte: u8| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    name.bytes().map(one).collect()
 }
 
 fn as_json(server: &Value) -> Value {

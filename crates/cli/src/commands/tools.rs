@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use switchboard_host::catalog::{Catalog, Entry, Flagged, nearest, signature};
+use switchboard_host::catalog::{Catalog, Entry, nearest, signature};
+use switchboard_host::connect::definition;
 use switchboard_host::format::{escape, escape_json, escape_line};
-use switchboard_host::{Host, Lease, ServerId, Target, TargetKind};
+use switchboard_host::{Host, Lease, ServerId, TargetKind};
 
 use crate::args::{ListTools, OfServer};
+use crate::commands::beside_running::{self, Which};
 use crate::commands::held;
+use crate::commands::tool_row::ToolRow;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -17,6 +20,12 @@ use crate::ui::table::table;
 
 /// Lists tools.
 pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, CliError> {
+    if !wanted.held {
+        let which = Which { all: wanted.all, ..Which::default() };
+        if let Some(rows) = beside_running::tools(context, &wanted.of, &which).await? {
+            return print(context, &rows).map(|()| exit_code::OK);
+        }
+    }
     let host = start(context, &wanted.of).await?;
     if wanted.held {
         let shown = held::print(context, &host.flagged());
@@ -25,30 +34,40 @@ pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, Cl
     }
     let lease = host.lease();
     let all = lease.catalog().tools();
-    let entries: Vec<Entry<'_>> = all.filter(|entry| wanted.all || lists(&lease, *entry)).collect();
-    let shown = print(context, &lease, &entries);
+    let listed = all.filter(|entry| wanted.all || lists(&lease, *entry));
+    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    let shown = print(context, &rows);
     host.stop().await;
     shown.map(|()| exit_code::OK)
 }
 
 /// Finds tools by words.
 pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Result<u8, CliError> {
-    let host = start(context, &OfServer::default()).await?;
-    let lease = host.lease();
-    let entries: Vec<Entry<'_>> =
-        lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry).collect();
-    let entries: Vec<Entry<'_>> =
-        entries.into_iter().filter(|entry| lists(&lease, *entry)).collect();
-    if entries.is_empty() {
+    let which = Which { words: Some((words, limit)), ..Which::default() };
+    let running = beside_running::tools(context, &OfServer::default(), &which).await?;
+    let rows = match running {
+        Some(rows) => rows,
+        None => {
+            let host = start(context, &OfServer::default()).await?;
+            let lease = host.lease();
+            let found = lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry);
+            let listed = found.filter(|entry| lists(&lease, *entry));
+            let rows = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+            host.stop().await;
+            rows
+        }
+    };
+    if rows.is_empty() {
         context.printer.say("no tool fits these words");
     }
-    let shown = print(context, &lease, &entries);
-    host.stop().await;
-    shown.map(|()| exit_code::OK)
+    print(context, &rows).map(|()| exit_code::OK)
 }
 
 /// Shows everything about a tool.
 pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
+    if let Some(row) = beside_running::tool(context, server, tool).await? {
+        return print_one(context, &row).map(|()| exit_code::OK);
+    }
     let host = start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     // A person may look at what is held.
     let (fleet, flagged) = (host.fleet().load(), host.flagged());
@@ -57,7 +76,7 @@ pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<
     let lease =
         Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged).with_unlisted(unlisted);
     let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
-        Some(entry) => print_one(context, &lease, entry),
+        Some(entry) => print_one(context, &ToolRow::of(&lease, entry)),
         None => {
             let names = lease.catalog().tools().map(|entry| entry.tool.name().to_owned());
             let names: Vec<String> = names.collect();
@@ -82,9 +101,9 @@ pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Resul
     } else {
         lease.catalog().search(words, 20).into_iter().map(|(entry, _)| entry).collect()
     };
-    let entries: Vec<Entry<'_>> =
-        entries.into_iter().filter(|entry| lists(&lease, *entry)).collect();
-    print(context, &lease, &entries)
+    let listed = entries.into_iter().filter(|entry| lists(&lease, *entry));
+    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    print(context, &rows)
 }
 
 /// Starts one server or all, and waits for them.
@@ -99,41 +118,33 @@ pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliE
     Ok(host)
 }
 
-fn print(context: &Context, lease: &Lease, entries: &[Entry<'_>]) -> Result<(), CliError> {
+fn print(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
     if context.printer.json {
-        let all: Vec<Value> = entries.iter().map(|entry| as_json(lease, *entry)).collect();
+        let all: Vec<Value> = tools.iter().map(ToolRow::as_json).collect();
         return context.printer.json(&all);
     }
-    if entries.iter().any(|entry| !lists(lease, *entry)) {
-        return print_with_rules(context, lease, entries);
+    if tools.iter().any(|tool| tool.forbidden_by.is_some()) {
+        return print_with_rules(context, tools);
     }
-    let rows: Vec<[String; 4]> = entries
-        .iter()
-        .map(|entry| {
-            let definition = entry.tool.definition();
-            [
-                entry.server.id.to_string(),
-                entry.tool.name().to_owned(),
-                definition.input_schema.map(|raw| signature(raw.get())).unwrap_or_default(),
-                first_line(definition.description.as_deref().unwrap_or_default()),
-            ]
-        })
-        .collect();
+    let row = |tool: &ToolRow| {
+        let item = tool.item();
+        let about = definition(&item);
+        let arguments = about.input_schema.map(|raw| signature(raw.get())).unwrap_or_default();
+        let said = first_line(about.description.as_deref().unwrap_or_default());
+        [tool.server.clone(), tool.name.clone(), arguments, said]
+    };
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
     let heading = ["server", "tool", "arguments", "description"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
 
-fn print_with_rules(
-    context: &Context,
-    lease: &Lease,
-    entries: &[Entry<'_>],
-) -> Result<(), CliError> {
-    let row = |entry: &Entry<'_>| {
-        let said = entry.tool.definition().description.unwrap_or_default();
-        let by = forbidden(lease, *entry).unwrap_or_default();
-        [entry.server.id.as_str(), entry.tool.name(), &first_line(&said), by].map(str::to_owned)
+fn print_with_rules(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
+    let row = |tool: &ToolRow| {
+        let said = definition(&tool.item()).description.unwrap_or_default();
+        let by = tool.forbidden_by.as_deref().unwrap_or_default();
+        [&*tool.server, &*tool.name, &first_line(&said), by].map(str::to_owned)
     };
-    let rows: Vec<[String; 4]> = entries.iter().map(row).collect();
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
     let heading = ["server", "tool", "description", "forbidden by"];
     context.printer.data(&table(context.printer.reader(), heading, &rows))
 }
@@ -143,20 +154,13 @@ fn lists(lease: &Lease, entry: Entry<'_>) -> bool {
     lease.lists(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
 }
 
-fn forbidden<'a>(lease: &'a Lease, entry: Entry<'_>) -> Option<&'a str> {
-    lease.forbidden(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
-}
-
-fn print_one(context: &Context, lease: &Lease, entry: Entry<'_>) -> Result<(), CliError> {
+fn print_one(context: &Context, tool: &ToolRow) -> Result<(), CliError> {
     if context.printer.json {
-        return context.printer.json(&as_json(lease, entry));
+        return context.printer.json(&tool.as_json());
     }
-    let definition = entry.tool.definition();
-    let mut text = format!(
-        "{} on {}\n",
-        escape_line(entry.tool.name()),
-        escape_line(entry.server.id.as_str())
-    );
+    let item = tool.item();
+    let definition = definition(&item);
+    let mut text = format!("{} on {}\n", escape_line(&tool.name), escape_line(&tool.server));
     for part in
         [definition.title.as_deref(), definition.description.as_deref()].into_iter().flatten()
     {
@@ -172,35 +176,18 @@ fn print_one(context: &Context, lease: &Lease, entry: Entry<'_>) -> Result<(), C
             text.push_str(&format!("\n{title}:\n{}\n", escape_json(&pretty(raw))));
         }
     }
-    let name = lease.catalog().names().get(entry.place).unwrap_or_default().to_owned();
     text.push_str(&format!(
         "\nname for models: {}\nfingerprint: {}\n",
-        escape_line(&name),
-        entry.tool.digest()
+        escape_line(tool.model_name.as_deref().unwrap_or_default()),
+        tool.fingerprint
     ));
-    if let Some(by) = forbidden(lease, entry) {
+    if let Some(by) = &tool.forbidden_by {
         text.push_str(&format!("\nforbidden by {}\n", escape_line(by)));
     }
-    if let Some(flagged) = flagged(lease, entry) {
-        text.push_str(&format!("\n{}", held::described(flagged)));
+    if let Some(words) = &tool.found_words {
+        text.push_str(&format!("\n{words}"));
     }
     context.printer.data(&text)
-}
-
-fn as_json(lease: &Lease, entry: Entry<'_>) -> Value {
-    json!({
-        "server": entry.server.id.as_str(),
-        "name": entry.tool.name(),
-        "model_name": lease.catalog().names().get(entry.place),
-        "fingerprint": &**entry.tool.digest(),
-        "found": flagged(lease, entry),
-        "forbidden_by": forbidden(lease, entry),
-        "definition": serde_json::from_str::<Value>(entry.tool.item.raw.get()).unwrap_or_default(),
-    })
-}
-
-fn flagged<'a>(lease: &'a Lease, entry: Entry<'_>) -> Option<&'a Flagged> {
-    lease.flagged(&Target::new(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name()))
 }
 
 fn pretty(raw: &RawValue) -> String {

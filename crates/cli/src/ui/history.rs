@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use switchboard_host::whole_file;
+
 /// How many entries are kept.
 pub(crate) const MOST_ENTRIES: usize = 1_000;
 
@@ -60,8 +62,7 @@ impl HistoryFile {
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         let text: String = entries.iter().map(|entry| line(entry)).collect();
         file.write_all(text.as_bytes())?;
-        file.persist(&self.path)?;
-        Ok(())
+        whole_file::put_in_place(file, &self.path)
     }
 }
 

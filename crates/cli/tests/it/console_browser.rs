@@ -1,63 +1,96 @@
-//! The web console in a real browser, from signing in to finding a call in the record.
+//! The web console in a real browser: each page's story, against servers in processes of their own.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::console_apps;
-use crate::console_person::client_call;
 use crate::running::Running;
+use crate::scripted::scripted;
 use crate::serve_client::Serving;
 use crate::switchboard::{Switchboard, fixture};
-use crate::testenv::{NODE, installed};
+use crate::testenv::{NODE, everything, installed};
 use crate::told_server;
 
 /// A browser needs long where other tests run beside it.
 const BROWSING: Duration = Duration::from_secs(240);
 
+/// What a story saw at the console of `serving`; without what no story should see.
+pub(crate) fn browse(serving: &Serving, story: &str, wanted: &[&str]) -> Value {
+    let script = format!("{}/../testkit/clients/{story}.mjs", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(installed(NODE));
+    command.arg(script).arg(installed("browser/node_modules")).arg(serving.console_link());
+    let mut running = Running::start(command.args(wanted));
+    running.close_input();
+    let mut seen: Value = running.finish_within(BROWSING).expect(0).json();
+    assert!(seen["failed"].is_null(), "{}\n{seen}", seen["failed"].as_str().unwrap_or_default());
+    for (never, nothing) in [
+        ("errors", json!([])),
+        ("dialogs", json!(0)),
+        ("violations", json!([])),
+        ("wide", json!([])),
+    ] {
+        assert_eq!(seen[never].take(), nothing, "{never}");
+        seen.as_object_mut().unwrap().remove(never);
+    }
+    seen
+}
+
+/// The server with an app, and with a tool whose arguments are deep.
+fn says(method: &str, params: &Value) -> Result<Value, String> {
+    if method == "tools/call" && params["name"] == "plan" {
+        let text = params["arguments"].to_string();
+        return Ok(json!({"content": [{"type": "text", "text": text}]}));
+    }
+    let mut said = console_apps::says(method, params)?;
+    if method == "tools/list" {
+        let at = json!({"type": "object", "properties": {
+            "hour": {"type": "integer", "minimum": 0, "maximum": 23}}});
+        let from = json!({"type": "object", "required": ["city"], "properties": {
+            "city": {"type": "string"}, "at": at, "quiet": {"type": "boolean"}}});
+        let extras = json!({"type": "array", "items": {"enum": ["bicycle", "dog", "meal"]}});
+        let schema = json!({"type": "object", "required": ["title", "from"], "properties": {
+            "title": {"type": "string"}, "from": from,
+            "class": {"enum": ["first", "second"]}, "extras": extras}});
+        let plan = json!({"name": "plan", "description": "Plans it.", "inputSchema": schema});
+        said["tools"].as_array_mut().unwrap().push(plan);
+    }
+    Ok(said)
+}
+
 #[test]
-fn somebody_signs_in_looks_tries_approves_and_finds_it_again() {
+fn somebody_looks_adds_tries_approves_and_finds_it_again() {
     let switchboard = Switchboard::new();
     let overlay = switchboard.text_path("overlay");
     switchboard.configure(&json!({
         "echo": fixture(&["echo"]),
         "drifting": fixture(&["echo", "--overlay", &overlay]),
-        "apps": {"url": told_server::start_whole(console_apps::says)},
+        "apps": {"url": told_server::start_whole(says)},
         "broken": {"command": "no-such-program-anywhere"},
     }));
     let serving = Serving::start(&switchboard, &["--review", "ask"]);
     serving.wait_for_tool(None, "echo__add");
     serving.wait_for_tool(None, "drifting__add");
-    let script = format!("{}/../testkit/clients/console.mjs", env!("CARGO_MANIFEST_DIR"));
     let mut entry = fixture(&["echo"]);
     entry["env"] = json!({"TOKEN": "not-to-be-seen", "PLACE": "${HOME}"});
-    let mut command = Command::new(installed(NODE));
-    command
-        .arg(script)
-        .arg(installed("browser/node_modules"))
-        .arg(serving.console_link())
-        .arg(overlay)
-        .arg(entry.to_string());
-    switchboard.surround(&mut command);
-    let mut running = Running::start(&mut command);
-    running.close_input();
-    let is_ready = |so_far: &str| so_far.contains("ready for a call").then_some(());
-    running.wait_for_error_within(BROWSING, is_ready);
-    let site = *serving;
-    let client = std::thread::spawn(move || {
-        site.send(&client_call("echo__echo", &json!({"text": "from a client"})))
-    });
-    let seen: Value = running.finish_within(BROWSING).expect(0).json();
-    assert!(seen["failed"].is_null(), "{seen}");
-    assert!(client.join().unwrap().body.contains("from a client"));
+    let seen = browse(&serving, "console", &[&overlay, &entry.to_string()]);
     let expected = json!({
         "title": "Overview",
         "servers": ["apps", "broken", "builtin", "drifting", "echo"],
         "entry": {"TOKEN": "[kept]", "PLACE": "${HOME}"},
+        "typed": true,
         "sum": "{\n  \"sum\": 42\n}",
-        "echoed": "<img src=x onerror=alert(1)>",
-        "pictures": 0,
+        "nested": {
+            "title": "A journey",
+            "from": {"city": "Basel", "at": {"hour": 7}, "quiet": true},
+            "class": "second",
+            "extras": ["bicycle", "dog"],
+        },
+        "refused": "`drifting/echo` needs approval: its definition has changed (description)\nhint: \
+            `switchboard pins diff drifting/echo` shows it, `switchboard pins approve \
+            drifting/echo` approves it",
         "difference": [
             "- description: \"Answers with the text.\"",
             "+ description: \"Now it shouts.\"",
@@ -67,13 +100,115 @@ fn somebody_signs_in_looks_tries_approves_and_finds_it_again() {
         "otherwise": true,
         "app": ["\"show\" for \"Ada\"", "\"other\" for null", "no parent, no cookie", "222px"],
         "waiting": "1",
+        "answered": "from a client",
         "newest": "echo / echo",
         "steps": ["Proposed", "Decided: ask", "Sent", "Ended: ok"],
+        "again": "from a client",
+        "callers": ["console · person:person", "gateway · client:tester"],
+        "further": 0,
         "out": "Sign in",
-        "errors": [],
-        "dialogs": 0,
-        "violations": [],
-        "wide": [],
     });
     assert_eq!(seen, expected);
+}
+
+/// A program that writes down who it is before it serves, and comes only where the gate is open.
+fn mortal(switchboard: &Switchboard, process: &str, gate: &str) -> String {
+    let echo = fixture(&["echo"]);
+    let program = switchboard.write(
+        "mortal",
+        &format!(
+            "#!/bin/sh\n[ -e '{gate}' ] || {{ echo the gate is closed >&2; exit 3; }}\n\
+             echo $$ > '{process}'\nexec '{}' echo\n",
+            echo["command"].as_str().unwrap()
+        ),
+    );
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_waits_for_somebody_is_answered_in_the_page_and_a_dead_server_is_started_again() {
+    let switchboard = Switchboard::new();
+    let (process, gate) = (switchboard.text_path("process"), switchboard.text_path("gate"));
+    switchboard.write("gate", "");
+    let echo = fixture(&["echo"]);
+    switchboard.configure(&json!({
+        "echo": echo,
+        "everything": everything(),
+        "mortal": {"command": mortal(&switchboard, &process, &gate)},
+    }));
+    let serving = Serving::start(&switchboard, &["--review", "ask"]);
+    serving.wait_for_tool(None, "echo__add");
+    serving.wait_for_tool(None, "mortal__add");
+    serving.wait_for_tool(None, "everything__trigger-elicitation-request");
+    let seen = browse(&serving, "console_asked", &[&process, &gate]);
+    let expected = json!({
+        "thanked": true,
+        "form": {"action": "accept", "content": {
+            "name": "Ada Lovelace",
+            "check": true,
+            "firstLine": "It was a dark and stormy night.",
+            "email": "ada@example.org",
+            "birthdate": "1815-12-10",
+            "integer": 7,
+            "number": 2.5,
+            "untitledSingleSelectEnum": "Monica",
+            "untitledMultipleSelectEnum": ["Guitar", "Piano"],
+            "titledSingleSelectEnum": "hero-1",
+            "titledMultipleSelectEnum": ["fish-1"],
+            "legacyTitledEnum": "pet-1",
+        }},
+        "declined": "❌ User declined to provide the requested information.",
+        "address": {
+            "shown": "https://login.example.com/consent?for=me",
+            "domain": "example.com",
+            "rel": "noopener noreferrer",
+            "went": 0,
+            "told": true,
+        },
+        "keys": ["one", true, "rejected"],
+        "crashed": {"ready": false, "has_reason": true, "back": true, "stayed": true, "notes": 0},
+    });
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn somebody_talks_with_a_model_in_the_page_and_its_call_waits_there() {
+    let turns = json!([
+        {"text": "Hello there.", "chunk": 3},
+        {"calls": [{"name": "echo__echo", "arguments": {"text": "wanted"}}]},
+        {"expect": ["wanted"], "text": "It said so."},
+    ]);
+    let switchboard = scripted(&json!({"mcpServers": {"echo": fixture(&["echo"])}}), &turns);
+    let serving = Serving::start(&switchboard, &[]);
+    serving.wait_for_tool(None, "echo__add");
+    let seen = browse(&serving, "console_talk", &[]);
+    let expected = json!({
+        "asked": "echo / echo",
+        "turns": [
+            "person: Hi", "model: Hello there.", "person: Call it", "call: echo__echo",
+            "model: It said so.",
+        ],
+        "caller": true,
+        "listed": 1,
+    });
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn much_that_happens_leaves_a_page_usable_in_place_and_up_to_date() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    switchboard.write_policy("user", &json!({"rules": [{"effect": "allow", "target": "echo/*"}]}));
+    let serving = Serving::start(&switchboard, &[]);
+    serving.wait_for_tool(None, "echo__echo");
+    let seen = browse(&serving, "console_flood", &["echo__echo", "1000", "1500"]);
+    // Whoever falls behind is told that something was missed.
+    assert!(seen["events"].as_u64() >= Some(3_000) || seen["missed"] != 0, "{seen}");
+    assert_eq!(seen["moved"], 0, "what is read stays in place: {seen}");
+    for (page, rows) in [("overview", 8), ("calls", 50)] {
+        let page = &seen[page];
+        assert_eq!((&page["rows"], &page["newest"]), (&json!(rows), &json!(true)), "{seen}");
+        assert_eq!(page["shifted"], json!([]), "nothing moves but rows: {seen}");
+        assert!(page["clicks"].as_u64().unwrap() > 0, "{seen}");
+    }
 }

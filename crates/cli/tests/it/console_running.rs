@@ -40,6 +40,29 @@ fn servers_are_those_of_the_instance_that_runs_and_are_started_once() {
     assert!(pids(&switchboard).len() > started);
 }
 
+#[test]
+fn a_server_is_restarted_where_it_runs() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let echo = fixture(&["echo", "--era", "legacy", "--trace", &trace]);
+    let mut disabled = fixture(&["echo"]);
+    disabled["disabled"] = json!(true);
+    switchboard.configure(&json!({"echo": echo, "off": disabled}));
+    let person = Person::at(&switchboard, &[]);
+    until(|| person.ask("servers/echo")["state"] == "ready");
+    let started = pids(&switchboard).len();
+    let ran = switchboard.run(&["servers", "restart", "echo"]).expect(0);
+    assert!(ran.stderr.contains("server `echo` was restarted where `serve` runs"), "{ran:?}");
+    // A start leaves the handshake and its confirmation.
+    assert_eq!(pids(&switchboard).len(), started * 2, "once, in the instance that runs");
+    assert_eq!(person.ask("servers/echo")["state"], "ready");
+    let refused = switchboard.run(&["servers", "restart", "off"]).expect(5);
+    assert!(refused.stderr.contains("server `off` is disabled"), "{refused:?}");
+    drop(person);
+    let ran = switchboard.run(&["servers", "restart", "echo"]).expect(0);
+    assert!(ran.stderr.contains("server `echo` starts well"), "{ran:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_key_is_for_this_user_alone_and_opens_nothing_for_a_page() {

@@ -40,6 +40,16 @@ fn hk_01_a_hook_that_does_not_work_denies_the_call() {
         ("echo 'true'".to_owned(), "another shape"),
         (r#"echo '{"permission":"approve"}'"#.to_owned(), "the permission `approve`"),
         (r#"echo '{"permission":true}'"#.to_owned(), "another shape"),
+        (format!("printf '\\357\\273\\277'; {allow}"), "wrote no JSON answer"),
+        (format!("{allow}; echo '{{\"permission\":\"deny\"}}'"), "wrote no JSON answer"),
+        (r#"echo '{"Permission":"allow"}'"#.to_owned(), "read in two ways"),
+        (r#"echo '{"permision":"allow"}'"#.to_owned(), "answered without `permission`"),
+        (
+            r#"echo '{"permission":"allow","decision":"block"}'"#.to_owned(),
+            "answered with `decision`",
+        ),
+        ("exec sleep 60".to_owned(), "did not end within 3 s"),
+        ("yes allow".to_owned(), "more than 64 KiB"),
         ("head -c 70000 /dev/zero | tr '\\0' ' '; echo '{}'".to_owned(), "more than 64 KiB"),
     ] {
         let switchboard = echo();

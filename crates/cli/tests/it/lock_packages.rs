@@ -149,6 +149,32 @@ fn sc_02_files_of_an_index_are_held_against_the_lock_as_well() {
 }
 
 #[test]
+fn sc_02_what_was_unpacked_when_the_index_confirmed_it_needs_no_index() {
+    let registry = Registry::start();
+    registry.pypi("aaaa");
+    let switchboard = home(&registry, "uvx", &["some-server==1.2.3"]);
+    switchboard.run(&["lock"]).expect(0);
+    let unpack = |list: &str| {
+        let name = ".cache/uv/archive-v0/1a2b/some_server-1.2.3.dist-info";
+        let folder = switchboard.folder().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("RECORD"), list).unwrap();
+    };
+    unpack("some_server/main.py,sha256=AAAA,10");
+    switchboard.run(&CALL).expect(0);
+    // The index is away: what runs is what was confirmed.
+    registry.answers.lock().unwrap().clear();
+    switchboard.run(&CALL).expect(0);
+    // Something else was unpacked since, and nobody can say whether that is right.
+    unpack("some_server/main.py,sha256=BBBB,10");
+    refused(&switchboard, "it cannot be checked: the answer is 404");
+    registry.pypi("aaaa");
+    switchboard.run(&CALL).expect(0);
+    registry.answers.lock().unwrap().clear();
+    switchboard.run(&CALL).expect(0);
+}
+
+#[test]
 fn sc_02_what_was_fetched_before_tells_without_a_registry() {
     let registry = Registry::start();
     registry.npm("1.2.3", "sha512-AAAA");

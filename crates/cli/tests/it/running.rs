@@ -155,6 +155,13 @@ impl Running {
         find(&told).unwrap_or_else(|| panic!("no such line in {told:?} {warned:?}"))
     }
 
+    /// Waits until there is something in standard output, and gives it.
+    pub(crate) fn wait_for_some<T>(&self, find: impl Fn(&str) -> Option<T>) -> T {
+        self.stdout.wait(PATIENCE, |so_far, _| find(so_far).is_some());
+        let (told, warned) = (self.stdout.text(), self.stderr.text());
+        find(&told).unwrap_or_else(|| panic!("it did not come: {told:?} {warned:?}"))
+    }
+
     /// Waits until standard output holds the one text, and the other one after it.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {

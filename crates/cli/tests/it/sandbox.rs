@@ -150,4 +150,9 @@ fn a_profile_is_proposed_from_what_a_server_was_seen_to_use() {
     let real = |name: &str| json!(std::fs::canonicalize(switchboard.path(name)).unwrap());
     assert!(sandbox["write"].as_array().unwrap().contains(&real("it-own")), "{sandbox}");
     assert!(sandbox["read"].as_array().unwrap().contains(&real("read-only")), "{sandbox}");
+    let enforced =
+        switchboard.run(&["servers", "sandbox", "it", "--seconds", "3", "--enforce"]).expect(0);
+    let text = std::fs::read_to_string(switchboard.folder().join("own/config.json")).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(written["mcpServers"]["it"]["sandbox"], enforced.json()["sandbox"]);
 }

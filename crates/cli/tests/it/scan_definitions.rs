@@ -127,12 +127,12 @@ fn a_person_may_stand_by_a_definition_in_spite_of_what_was_found_until_it_change
     assert_eq!(audited(&switchboard), events);
 
     given(&switchboard, "evil", &offers(" Again."));
-    assert_eq!(switchboard.tools("evil"), ["plain"], "the pin of the changed tool holds it alone");
+    assert_eq!(switchboard.tools("evil"), [""; 0], "who turns is not trusted in the rest");
     switchboard.run(&["pins", "approve", "evil/add"]).expect(5);
     switchboard.run(&["pins", "approve", "evil/add", "--despite-findings"]).expect(0);
     assert_eq!(switchboard.tools("evil"), ["add", "plain"]);
     switchboard.run(&["pins", "revoke", "evil/add"]).expect(0);
-    assert_eq!(switchboard.tools("evil"), ["plain"]);
+    assert_eq!(switchboard.tools("evil"), [""; 0], "it is as it was at first sight");
     let last = audited(&switchboard).pop().unwrap();
     assert_eq!(last, "definition.revoked evil/add");
 }

@@ -147,6 +147,22 @@ impl Request {
         self
     }
 
+    /// A body that need not be JSON.
+    pub(crate) fn raw_body(mut self, body: String) -> Self {
+        self.body = body;
+        self
+    }
+
+    pub(crate) fn body_text(&self) -> &str {
+        &self.body
+    }
+
+    /// What the body says of itself.
+    pub(crate) fn meta(&self) -> Value {
+        let body: Value = serde_json::from_str(&self.body).unwrap();
+        body["params"]["_meta"].clone()
+    }
+
     pub(crate) fn text(&self, port: u16) -> String {
         let mut text = format!("{} {} HTTP/1.1\r\n", self.verb, self.path);
         let has =

@@ -89,6 +89,81 @@ fn a_long_list_comes_in_pages_that_cover_it() {
 }
 
 #[test]
+fn a_list_goes_on_where_it_was_while_servers_come_and_go() {
+    let switchboard = Switchboard::new();
+    let servers = |names: &[(&str, &str)]| {
+        let entry = |(name, tools): &(&str, &str)| {
+            ((*name).to_owned(), fixture(&["echo", "--tools", tools]))
+        };
+        names.iter().map(entry).collect::<Value>()
+    };
+    switchboard.configure(&servers(&[("b", "3"), ("m", "1600"), ("y", "3")]));
+    let options = ["--tools", "all"];
+    let gateway = Gateway::with_tool(&switchboard, &options, "b__echo");
+    gateway.wait_for_tool("m__echo");
+    let client = gateway.modern();
+    let all = |client: &crate::gateway::Modern<'_>, page: &Value| {
+        let mut names = crate::gateway::names(page, "tools");
+        let mut next = page["result"].get("nextCursor").cloned();
+        while let Some(cursor) = next {
+            let page = client.ask("tools/list", &json!({ "cursor": cursor }));
+            names.extend(crate::gateway::names(&page, "tools"));
+            next = page["result"].get("nextCursor").cloned();
+        }
+        names
+    };
+    let has = |name: &str| {
+        let page = client.ask("tools/list", &json!({}));
+        all(&client, &page).contains(&name.to_owned()).then_some(())
+    };
+    assert!(poll(PATIENCE, || has("y__echo")).is_some());
+    let first = client.ask("tools/list", &json!({}));
+    // Servers before and after the place come and go.
+    switchboard.configure(&servers(&[("a", "3"), ("m", "1600"), ("z", "3")]));
+    for name in ["a__echo", "z__echo"] {
+        assert!(poll(PATIENCE, || has(name)).is_some(), "{name}");
+    }
+    assert!(poll(PATIENCE, || has("y__echo").is_none().then_some(())).is_some());
+    let names = all(&client, &first);
+    let of = |server: &str| {
+        let begins = format!("{server}__");
+        names.iter().filter(|name| name.starts_with(&begins)).cloned().collect::<Vec<_>>()
+    };
+    // What was there all the time is there once, and in its order.
+    let whole = client.ask("tools/list", &json!({}));
+    let whole = all(&client, &whole);
+    let expected: Vec<&String> = whole.iter().filter(|name| name.starts_with("m__")).collect();
+    assert_eq!(expected.len(), 1_611);
+    assert_eq!(of("m").iter().collect::<Vec<_>>(), expected);
+    let counts = ["a", "b", "y", "z"].map(|server| of(server).len());
+    assert_eq!(counts, [0, 14, 0, 14]);
+}
+
+#[test]
+fn what_is_listed_may_be_kept_for_a_while_by_who_asked() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    let (modern, legacy) = (gateway.modern(), gateway.legacy(NEWEST_LEGACY));
+    for method in [
+        "server/discover",
+        "tools/list",
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+    ] {
+        let listed = modern.ask(method, &json!({}));
+        let said = ["resultType", "ttlMs", "cacheScope"].map(|key| listed["result"][key].clone());
+        assert_eq!(said, [json!("complete"), json!(10_000), json!("private")], "{method}");
+        if method != "server/discover" {
+            let listed = legacy.ask(method, &json!({}));
+            for key in ["resultType", "ttlMs", "cacheScope"] {
+                assert_eq!(listed["result"].get(key), None, "{method}");
+            }
+        }
+    }
+}
+
+#[test]
 fn three_tools_find_describe_and_call_all_others() {
     let switchboard = Switchboard::with(&json!({"many": fixture(&["echo", "--tools", "600"])}));
     let three = ["find_tools", "describe_tool", "call_tool"];

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use switchboard_host::{Caller, Face, Origin, OutcomeKind, ProposedCall};
 
 use super::body::{Answer, read};
-use crate::apps::{app_of, is_for_apps};
+use crate::apps::{app_of, approved, is_for_apps};
 use crate::console::{Console, Shared};
 use crate::reply::{self, Problem};
 
@@ -34,7 +34,8 @@ pub(crate) async fn open_app(
     let src = console.frames.keep(html, &declared, host).ok_or_else(|| {
         Problem::unusable("an app is shown only on this machine, as 127.0.0.1 or localhost")
     })?;
-    Ok(reply::json(&json!({ "src": src })))
+    let tool: Value = serde_json::from_str(&definition).unwrap_or_default();
+    Ok(reply::json(&json!({"src": src, "tool": tool, "csp": approved(&declared)})))
 }
 
 /// The page in the answer to a reading, and what it declares that it needs.

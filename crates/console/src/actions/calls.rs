@@ -5,16 +5,18 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use switchboard_host::record::CallId;
 use switchboard_host::redact::MARK;
 use switchboard_host::review::{Ask, Asker, Replying};
-use switchboard_host::{Caller, Face, Origin, ProposedCall, Target};
+use switchboard_host::{Attention, Caller, Face, Json, Origin, ProposedCall, Record, Target};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::body::{Answer, read, wants_piece};
-use crate::console::{Console, Shared};
+use crate::console::Shared;
 use crate::reply::Problem;
 use crate::{pages, random, reply, shown};
 
@@ -22,6 +24,8 @@ use crate::{pages, random, reply, shown};
 struct WithArguments {
     #[serde(default)]
     arguments: Map<String, Value>,
+    /// A word under which the events tell how far the call is.
+    watch: Option<String>,
 }
 
 /// Calls a tool.
@@ -31,10 +35,10 @@ pub(crate) async fn call_tool(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let WithArguments { arguments } = read(&body)?;
+    let WithArguments { arguments, watch } = read(&body)?;
     let arguments = Value::Object(arguments);
     let proposed = ProposedCall::tool(&server, &tool, (&arguments).into());
-    Ok(run(&console, proposed, &headers).await)
+    Ok(run(&console, proposed, watch, &headers).await)
 }
 
 /// Fetches a prompt.
@@ -44,16 +48,17 @@ pub(crate) async fn get_prompt(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let WithArguments { arguments } = read(&body)?;
+    let WithArguments { arguments, watch } = read(&body)?;
     let arguments = Value::Object(arguments);
     let proposed = ProposedCall::prompt(&server, &prompt, (&arguments).into());
-    Ok(run(&console, proposed, &headers).await)
+    Ok(run(&console, proposed, watch, &headers).await)
 }
 
 #[derive(Deserialize)]
 struct WhichResource {
     server: String,
     uri: String,
+    watch: Option<String>,
 }
 
 /// Reads a resource.
@@ -62,8 +67,8 @@ pub(crate) async fn read_resource(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let WhichResource { server, uri } = read(&body)?;
-    Ok(run(&console, ProposedCall::resource(&server, &uri), &headers).await)
+    let WhichResource { server, uri, watch } = read(&body)?;
+    Ok(run(&console, ProposedCall::resource(&server, &uri), watch, &headers).await)
 }
 
 /// Calls once more what was called.
@@ -89,11 +94,34 @@ pub(crate) async fn call_again(
     let call = call.summary;
     let target = Target::new(call.kind, &call.server, &call.target);
     let proposed = ProposedCall { target, arguments: (&arguments).into() };
-    Ok(run(&console, proposed, &headers).await)
+    Ok(run(&console, proposed, None, &headers).await)
 }
 
-/// Runs a call as a person; the page's script gets the result as a piece of a page.
-async fn run(console: &Console, proposed: ProposedCall, headers: &HeaderMap) -> Response {
+/// Runs a call as a person; the page's script gets the result as a piece of a page. Whoever goes
+/// away gives it up.
+async fn run(
+    console: &Shared,
+    proposed: ProposedCall,
+    watch: Option<String>,
+    headers: &HeaderMap,
+) -> Response {
+    let target = proposed.target.clone();
+    let progress = watch.map(|watch| follow(console, watch));
+    let cancel = CancellationToken::new();
+    let given_up = cancel.clone().drop_guard();
+    let attention = Attention { cancel, progress, ..Attention::default() };
+    // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
+    let calling = tokio::spawn(call(Arc::clone(console), proposed, attention));
+    let record = match calling.await {
+        Ok(record) => record,
+        Err(error) => return Problem::trouble(error.to_string()).into_response(),
+    };
+    drop(given_up);
+    let ran = shown::ran(&target, record);
+    if wants_piece(headers) { reply::html(pages::ran(&ran)) } else { reply::json(&ran) }
+}
+
+async fn call(console: Shared, proposed: ProposedCall, attention: Attention) -> Record {
     let reference = random::word().map(|word| format!("console-{word}"));
     // What a server asks for the sake of this call waits on the pages, where this person is.
     let _asked = reference
@@ -101,10 +129,28 @@ async fn run(console: &Console, proposed: ProposedCall, headers: &HeaderMap) -> 
         .map(|reference| console.host.answer_for(reference, Arc::new(OnThePages)));
     let caller =
         Caller { face: Face::Console, origin: Origin::Person, reference, ..Caller::person() };
-    let target = proposed.target.clone();
-    let record = console.host.call(&console.host.lease(), proposed, &caller).await;
-    let ran = shown::ran(&target, record);
-    if wants_piece(headers) { reply::html(pages::ran(&ran)) } else { reply::json(&ran) }
+    console.host.call_with(&console.host.lease(), proposed, &caller, &attention).await
+}
+
+/// Tells whoever listens to the events how far a call is.
+fn follow(console: &Shared, watch: String) -> mpsc::Sender<Json> {
+    let (sender, mut reports) = mpsc::channel::<Json>(64);
+    let console = Arc::clone(console);
+    // It ends with the call, which holds the other end.
+    tokio::spawn(async move {
+        while let Some(report) = reports.recv().await {
+            let report: Value = serde_json::from_str(report.as_str()).unwrap_or_default();
+            let told = json!({
+                "event": "progress",
+                "watch": watch,
+                "progress": report.get("progress"),
+                "total": report.get("total"),
+                "message": report.get("message"),
+            });
+            console.feed.tell("progress", &told);
+        }
+    });
+    sender
 }
 
 /// Whoever looks at the pages: questions wait there, and an answer comes from there.

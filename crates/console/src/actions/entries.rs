@@ -1,14 +1,13 @@
 //! Adds, changes, removes and approves servers, in the file that has them.
 
 use std::collections::BTreeMap;
-use std::future::{Ready, ready};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_host::ServerId;
@@ -16,34 +15,13 @@ use switchboard_host::config::{self, Approvals, Finding, Layer, Replace};
 use switchboard_host::connect::Server;
 use tokio::time::{Instant, timeout_at};
 
-use super::body::{Answer, blocking, no_server, read, wants_piece};
+use super::body::{Answer, blocking, no_server, read};
 use crate::console::{Console, Shared};
 use crate::entry;
-use crate::pages;
 use crate::reply::{self, Problem};
-use crate::shown;
 
 /// As long a change of a file may take to be followed.
 const FOLLOWING: Duration = Duration::from_secs(5);
-
-/// What would be added by what somebody typed or pasted; nothing is changed.
-pub(crate) fn look(
-    State(console): State<Shared>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Ready<Answer> {
-    ready(looked(&console, &headers, &body))
-}
-
-fn looked(console: &Console, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let typed: entry::Typed = read(body)?;
-    let proposed = shown::proposed(console, &typed)?;
-    Ok(if wants_piece(headers) {
-        reply::html(pages::proposed(&proposed))
-    } else {
-        reply::json(&json!({ "servers": proposed }))
-    })
-}
 
 #[derive(Deserialize)]
 struct NewEntry {
@@ -128,16 +106,17 @@ pub(crate) async fn approve(
 }
 
 /// An entry that is to be written.
-struct Change {
-    file: PathBuf,
-    name: String,
-    entry: Map<String, Value>,
-    agreed: Vec<String>,
-    replace: Replace,
+pub(super) struct Change {
+    pub(super) file: PathBuf,
+    pub(super) name: String,
+    pub(super) entry: Map<String, Value>,
+    /// The words of the dangers that were agreed to.
+    pub(super) agreed: Vec<String>,
+    pub(super) replace: Replace,
 }
 
 /// Writes an entry if nothing in it is dangerous, or a person agreed to what is.
-async fn write(console: &Console, change: Change) -> Result<(), Problem> {
+pub(super) async fn write(console: &Console, change: Change) -> Result<(), Problem> {
     let Change { file, name, mut entry, agreed, replace } = change;
     let (at, which, value) = (file.clone(), name.clone(), Value::Object(entry.clone()));
     let findings = blocking(move || config::findings_of(&at, &which, &value)).await?;
@@ -172,7 +151,7 @@ async fn write(console: &Console, change: Change) -> Result<(), Problem> {
 impl Console {
     /// Waits until the host has followed a change of a file, for a while: whoever looks at the page
     /// that comes next sees it there.
-    async fn settled(&self, is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool) {
+    pub(super) async fn settled(&self, is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool) {
         let mut changes = self.host.fleet().changes();
         let until = Instant::now() + FOLLOWING;
         while !is_so(&changes.load().servers) {

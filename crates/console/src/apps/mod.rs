@@ -6,3 +6,4 @@ mod rules;
 
 pub(crate) use frames::{Frames, OwnRules, frame};
 pub(crate) use offer::{app_of, is_for_apps};
+pub(crate) use rules::approved;

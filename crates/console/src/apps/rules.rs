@@ -2,21 +2,37 @@
 
 use serde_json::Value;
 
-/// The content security policy of a frame, out of `_meta.ui.csp` of its resource.
-pub(super) fn policy(declared: &Value, around: &str) -> String {
-    let of = |member: &str| -> String {
+/// What a page may declare: members of `_meta.ui.csp` of its resource.
+const MEMBERS: [&str; 4] = ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"];
+
+/// What is approved of what a page declares: places on the web, and nothing else.
+pub(crate) fn approved(declared: &Value) -> Value {
+    let of = |member: &str| -> Value {
         let places = declared[member].as_array().into_iter().flatten();
-        let sound = places.filter_map(Value::as_str).filter(|place| is_place(place));
-        sound.map(|place| format!(" {place}")).collect()
+        places.filter(|place| place.as_str().is_some_and(is_place)).cloned().collect()
     };
-    let (resources, connections) = (of("resourceDomains"), of("connectDomains"));
-    let connections = if connections.is_empty() { " 'none'".to_owned() } else { connections };
+    MEMBERS.into_iter().map(|member| (member.to_owned(), of(member))).collect()
+}
+
+/// The content security policy of a frame, out of what is approved for it.
+pub(super) fn policy(declared: &Value, around: &str) -> String {
+    let approved = approved(declared);
+    let of = |member: &str| -> String {
+        let places = approved.get(member).and_then(Value::as_array).into_iter().flatten();
+        let places = places.filter_map(Value::as_str);
+        places.map(|place| format!(" {place}")).collect()
+    };
+    let or_none = |places: String| if places.is_empty() { " 'none'".to_owned() } else { places };
+    let resources = of("resourceDomains");
+    let connections = or_none(of("connectDomains"));
+    let frames = or_none(of("frameDomains"));
+    let bases = or_none(of("baseUriDomains"));
     format!(
         "default-src 'none'; sandbox allow-scripts allow-forms; \
          script-src 'unsafe-inline'{resources}; style-src 'unsafe-inline'{resources}; \
          img-src data: blob:{resources}; font-src data:{resources}; \
-         media-src data: blob:{resources}; connect-src{connections}; frame-src 'none'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors {around}"
+         media-src data: blob:{resources}; connect-src{connections}; frame-src{frames}; \
+         base-uri{bases}; form-action 'none'; frame-ancestors {around}"
     )
 }
 
@@ -44,10 +60,13 @@ mod tests {
         let declared = json!({
             "connectDomains": ["https://api.example.com", "https://x.example; script-src *", "*"],
             "resourceDomains": ["https://*.cdn.example", "http://plain.example", "data:", 7],
+            "frameDomains": ["https://video.example", "javascript:alert(1)"],
         });
         let open = policy(&declared, "http://127.0.0.1:1");
         assert!(open.contains("connect-src https://api.example.com;"), "{open}");
         assert!(open.contains("script-src 'unsafe-inline' https://*.cdn.example;"), "{open}");
+        assert!(open.contains("frame-src https://video.example; base-uri 'none';"), "{open}");
+        assert_eq!(approved(&declared)["frameDomains"], json!(["https://video.example"]));
         assert!(!open.contains("plain.example") && !open.contains("script-src *"), "{open}");
     }
 }

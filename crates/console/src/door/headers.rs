@@ -11,7 +11,7 @@ use crate::console::Shared;
 
 /// Nothing inline, nothing from elsewhere, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                      img-src 'self' data:; connect-src 'self'; form-action 'self'; \
+                      img-src 'self' data:; media-src data:; connect-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 const HEADERS: [(HeaderName, &str); 4] = [

@@ -48,7 +48,7 @@ pub(crate) struct Notice {
     /// Its name for whoever wants to go on after it.
     pub(crate) id: String,
     number: u64,
-    /// `servers`, `calls`, `reviews` or `messages`: which part of a page it is about.
+    /// `servers`, `calls`, `reviews`, `messages` or `progress`: which part of a page it is about.
     pub(crate) part: &'static str,
     pub(crate) text: String,
 }
@@ -77,6 +77,16 @@ impl Feed {
         tokio::spawn(follow_waiting(Arc::clone(&fresh), self.host.clone()));
         *running = Some(fresh);
         View { missed: last.is_none().then(Vec::new), receiver }
+    }
+}
+
+impl Feed {
+    /// Tells whoever looks; nobody else needs to know.
+    pub(crate) fn tell(&self, part: &'static str, body: &Value) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = running.as_ref() {
+            running.tell(part, body);
+        }
     }
 }
 

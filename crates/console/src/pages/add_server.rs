@@ -1,39 +1,48 @@
-//! Adding servers: typed, or pasted from the configuration of another program.
+//! Adding servers: typed, pasted from a file of any product, found on this machine, or of a registry.
 
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
-use switchboard_host::config::Finding;
 
 use super::layout::{Page, Section, respond};
-use super::parts::{json, place, prose};
 use crate::console::Shared;
 use crate::door::Signed;
-use crate::shown::ProposedServer;
 
 /// The page to add servers.
 pub(crate) async fn add_server(
     State(console): State<Shared>,
     Extension(signed): Extension<Signed>,
 ) -> Response {
-    let page = Page { title: "Add a server".to_owned(), section: Section::Servers, body: body() };
+    let products = console.elsewhere.products();
+    let body = body(&products);
+    let page = Page { title: "Add a server".to_owned(), section: Section::Servers, body };
     respond(&console, &signed, Ok(page)).await
 }
 
-fn body() -> Markup {
+fn body(products: &[(&str, &str)]) -> Markup {
     html! {
         p class="crumbs" { a href="/servers" { "Servers" } " / add" }
-        h1 { "Add a server" }
-        p class="muted" { "Nothing runs before you have seen what it is." }
+        div class="heading" {
+            h1 { "Add a server" }
+            p class="muted" { "Nothing runs and nothing is written before you have seen what it is." }
+        }
         div class="columns" {
+            section class="card" aria-labelledby="registry" {
+                h2 id="registry" { "From a registry" }
+                (from_registry())
+            }
+            section class="card" aria-labelledby="installed" {
+                h2 id="installed" { "From another product" }
+                (from_this_machine(products))
+            }
             section class="card" aria-labelledby="by-hand" {
                 h2 id="by-hand" { "By hand" }
                 (by_hand())
             }
             section class="card" aria-labelledby="pasted" {
                 h2 id="pasted" { "From a configuration" }
-                (from_text())
+                (from_text(products))
             }
         }
         section aria-labelledby="preview" {
@@ -41,6 +50,33 @@ fn body() -> Markup {
             div id="found" aria-live="polite" {
                 p class="muted" { "Look first; then add it here." }
             }
+        }
+    }
+}
+
+fn from_registry() -> Markup {
+    html! {
+        form data-call="/api/v1/registry/search" data-into="found" autocomplete="off" role="search" {
+            (line("add-words", "words", "What it is about, or its name", "files, github, io.github.owner/server"))
+            button type="submit" class="button primary" { "Search" }
+            p class="muted small" {
+                "Asks the registries of your settings, or the official one. You see the exact command "
+                "or address before anything is added."
+            }
+        }
+    }
+}
+
+fn from_this_machine(products: &[(&str, &str)]) -> Markup {
+    let names: Vec<&str> = products.iter().map(|(_, title)| *title).collect();
+    html! {
+        form data-call="/api/v1/configurations/installed" data-into="found" {
+            p class="muted" {
+                "Reads the files of other products on this machine and shows which servers they have. "
+                "Their files stay as they are."
+            }
+            button type="submit" class="button primary" { "Look at this machine" }
+            p class="muted small" { (names.join(", ")) "." }
         }
     }
 }
@@ -64,19 +100,24 @@ fn by_hand() -> Markup {
     }
 }
 
-fn from_text() -> Markup {
+fn from_text(products: &[(&str, &str)]) -> Markup {
     html! {
         form data-call="/api/v1/configurations/read" data-into="found" autocomplete="off" {
             div class="field" {
-                label for="add-text" { "JSON" }
-                textarea id="add-text" class="mono" rows="8" data-member="text" spellcheck="false"
+                label for="add-text" { "A file of any product, or a link that installs a server" }
+                textarea id="add-text" class="mono" rows="6" data-member="text" spellcheck="false"
                     placeholder="{ \"mcpServers\": { … } }" {}
-                p class="muted small" {
-                    "A configuration with " code { "mcpServers" } " or " code { "servers" }
-                    ", or one entry alone."
-                }
             }
-            (line("add-text-name", "name", "Name, for an entry alone", ""))
+            div class="pair" {
+                div class="field" {
+                    label for="add-product" { "Whose it is" }
+                    select id="add-product" data-member="product" {
+                        option value="" { "Find out" }
+                        @for (id, title) in products { option value=(id) { (title) } }
+                    }
+                }
+                (line("add-text-name", "name", "Name, for an entry alone", ""))
+            }
             button type="submit" class="button primary" { "Look" }
         }
     }
@@ -97,70 +138,6 @@ fn lines(id: &str, member: &str, label: &str, example: &str) -> Markup {
             label for=(id) { (label) }
             textarea id=(id) class="mono" rows="2" data-member=(member) placeholder=(example)
                 spellcheck="false" {}
-        }
-    }
-}
-
-/// What would be added, each server with a button of its own.
-pub(crate) fn proposed(all: &[ProposedServer]) -> Markup {
-    html! { div class="stack" { @for (number, one) in all.iter().enumerate() { (card(number, one)) } } }
-}
-
-fn card(number: usize, one: &ProposedServer) -> Markup {
-    let then = one.name.as_deref().map(|name| place(&["servers", name]));
-    html! {
-        form class="card proposed" data-act="/api/v1/servers"
-            data-then=(then.as_deref().unwrap_or("/servers")) {
-            input type="hidden" data-member="entry" data-kind="json" value=(one.entry);
-            div class="row-heading" {
-                @if let Some(name) = &one.name {
-                    h3 { (name) }
-                    input type="hidden" data-member="name" value=(name);
-                } @else {
-                    label class="inline" {
-                        span { "Name" }
-                        input type="text" data-member="name" required autocomplete="off";
-                    }
-                }
-                @if one.problem.is_none() {
-                    button type="submit" class="button primary" {
-                        @if one.exists { "Replace" } @else { "Add" }
-                    }
-                }
-            }
-            p { span class="mono" { (one.how) } }
-            @if let Some(problem) = &one.problem {
-                div class="note bad" {
-                    p { (prose(problem)) }
-                    @if let Some(hint) = &one.hint { p class="muted" { (prose(hint)) } }
-                }
-            }
-            (dangers(&one.findings, &format!("agree-{number}")))
-            @if one.exists && one.problem.is_none() {
-                label class="check" {
-                    input type="checkbox" data-member="replace" data-kind="yes" required;
-                    " There is a server of this name: replace it"
-                }
-            }
-            details { summary { "Entry" } (json(&one.entry.to_string())) }
-        }
-    }
-}
-
-/// What to know before a server runs; what is dangerous has to be agreed to.
-pub(super) fn dangers(findings: &[Finding], prefix: &str) -> Markup {
-    html! {
-        @for (number, finding) in findings.iter().enumerate() {
-            @if finding.is_danger() {
-                div class="note bad" {
-                    p { strong { "Dangerous. " } (prose(&finding.message)) }
-                    label class="check" for={ (prefix) "-" (number) } {
-                        input id={ (prefix) "-" (number) } type="checkbox" data-agreed=(finding.word)
-                            required;
-                        " I have looked at it and want it (" (finding.word) ")"
-                    }
-                }
-            } @else { div class="note" { p { (prose(&finding.message)) } } }
         }
     }
 }

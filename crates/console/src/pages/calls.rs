@@ -71,9 +71,8 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
             }
             @if let Some(time) = &shown.looked_back_to {
                 p class="pages muted" {
-                    "A text, a tool or a caller is looked for in 50,000 calls at a time, here back to "
-                    (when(time)) ". "
-                    a class="button" href=(address("/calls", query, Some(("until", time)))) {
+                    "Looked at the calls back to " (when(time)) ". "
+                    a class="button" data-further="" href=(address("/calls", query, Some(("until", time)))) {
                         "Look further back"
                     }
                 }

@@ -5,13 +5,22 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
+use super::controls::control;
+use super::schema::{choices, kind_of, resolved};
+
 /// More fields than this are written as JSON.
 const MOST: usize = 60;
-/// So deep are objects in objects shown as fields.
+/// So deep are objects and lists in each other shown as fields.
 const DEEPEST: usize = 4;
+/// What stands for the number of an item in a list until the page's script knows it.
+const NUMBER: &str = "__n__";
 
 /// A field for each member of an object's schema, in this order; those that it does not name last.
 pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
+    members(schema, schema, order, prefix)
+}
+
+fn members(schema: &Value, root: &Value, order: &[String], prefix: &str) -> Markup {
     let none = Map::new();
     let members = schema["properties"].as_object().unwrap_or(&none);
     let required = |name: &str| {
@@ -25,7 +34,8 @@ pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
             (field(&Field {
                 id: format!("{prefix}-{number}"),
                 name,
-                about,
+                about: resolved(about, root),
+                root,
                 is_required: required(name),
             }))
         }
@@ -33,18 +43,34 @@ pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
     }
 }
 
-struct Field<'a> {
-    id: String,
-    name: &'a str,
-    about: &'a Value,
-    is_required: bool,
+/// One value that is to be filled in.
+pub(super) struct Field<'a> {
+    pub(super) id: String,
+    pub(super) name: &'a str,
+    pub(super) about: Value,
+    /// The whole schema, which references lead into.
+    pub(super) root: &'a Value,
+    pub(super) is_required: bool,
+}
+
+impl Field<'_> {
+    /// What is said about the items of a list.
+    pub(super) fn items(&self) -> Value {
+        let about = &self.about;
+        resolved(&about["items"], self.root)
+    }
+
+    /// Deeper than this, JSON is easier to read than boxes in boxes.
+    fn is_deep(&self) -> bool {
+        self.id.matches('-').count() > DEEPEST
+    }
 }
 
 fn field(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    if let Some(inner) = nested(field) {
+    if let Some(inner) = nested(field).or_else(|| list(field)) {
         return inner;
     }
+    let Field { id, name, about, is_required, .. } = field;
     html! {
         div class="field" {
             label for=(id) {
@@ -62,177 +88,64 @@ fn field(field: &Field<'_>) -> Markup {
 
 /// The fields of an object that is a member itself.
 fn nested(field: &Field<'_>) -> Option<Markup> {
-    let Field { id, name, about, is_required } = field;
-    let members = about["properties"].as_object()?;
-    // Deeper than this, JSON is easier to read than boxes in boxes.
-    let is_deep = id.matches('-').count() > DEEPEST;
-    if members.is_empty() || is_deep || choices(about).is_some() {
+    let Field { id, name, about, root, is_required } = field;
+    let inner = about["properties"].as_object()?;
+    if inner.is_empty() || field.is_deep() || choices(about).is_some() {
         return None;
     }
     Some(html! {
         fieldset class="object" id=(id) data-field=(name) data-kind="object"
             data-required[*is_required] {
-            legend {
-                span class="mono" { (about["title"].as_str().unwrap_or(name)) }
-                @if *is_required { span class="required" title="required" { " *" } }
-            }
-            @if let Some(description) = about["description"].as_str() {
-                p class="muted small" { (description) }
-            }
-            (fields(about, &[], id))
+            (legend(field))
+            (members(about, root, &[], id))
         }
     })
 }
 
-fn control(field: &Field<'_>) -> Markup {
-    let about = field.about;
-    if let Some(choices) = choices(about) {
-        return choose_one(field, &choices);
+/// A list of what is more than a line: each item in a box of its own, added and removed by the
+/// page's script.
+fn list(field: &Field<'_>) -> Option<Markup> {
+    let Field { id, name, about, root, is_required } = field;
+    let about_items = field.items();
+    let is_simple = matches!(kind_of(&about_items).as_str(), "string" | "integer" | "number");
+    let is_list = kind_of(about) == "array" && about_items.is_object();
+    if !is_list || is_simple || choices(&about_items).is_some() || field.is_deep() {
+        return None;
     }
-    if let Some(choices) = choices(&about["items"]) {
-        return choose_several(field, &choices);
-    }
-    match kind_of(about).as_str() {
-        "boolean" => choose_one(
-            field,
-            &[(Value::Bool(true), "yes".to_owned()), (Value::Bool(false), "no".to_owned())],
-        ),
-        "array" if kind_of(&about["items"]) == "string" => lines(field),
-        "integer" | "number" => number(field),
-        "string" => text(field),
-        _ => as_json(field),
-    }
-}
-
-fn text(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    let default = about["default"].as_str().unwrap_or_default();
-    let long = ["content", "text", "body", "code", "message", "prompt", "query", "sql"];
-    if long.contains(name) || default.contains('\n') {
-        return html! {
-            textarea id=(id) data-field=(name) data-kind="string" rows="3"
-                data-required[*is_required] spellcheck="false" { (default) }
-        };
-    }
-    let (kind, example) = match about["format"].as_str() {
-        Some("email") => ("email", Some("name@example.org")),
-        Some("uri") => ("url", Some("https://example.org/")),
-        Some("date") => ("date", None),
-        Some("date-time") => ("text", Some("2026-07-28T12:00:00Z")),
-        _ => ("text", None),
+    let item = Field {
+        id: format!("{id}-{NUMBER}"),
+        name: "item",
+        about: about_items,
+        root,
+        is_required: true,
     };
-    let said = |key: &str| about[key].as_u64().map(|number| number.to_string());
-    html! {
-        input id=(id) type=(kind) data-field=(name) data-kind="string" value=(default)
-            data-required[*is_required] autocomplete="off" spellcheck="false"
-            minlength=[said("minLength")] maxlength=[said("maxLength")]
-            pattern=[about["pattern"].as_str()] placeholder=[example];
-        @if takes_file(name, about) {
-            // The page's script puts what is in the file into the field.
-            input type="file" class="small" data-file=(id) aria-label={ "A file for " (name) };
-        }
-    }
-}
-
-/// Whether a text is what a file has in it.
-fn takes_file(name: &str, about: &Value) -> bool {
-    let encoded = about["contentEncoding"].as_str() == Some("base64");
-    encoded || about["format"].as_str() == Some("byte") || name == "data" || name == "blob"
-}
-
-/// Texts, one on each line.
-fn lines(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    let default = about["default"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    html! {
-        textarea id=(id) class="mono" data-field=(name) data-kind="lines" rows="2"
-            data-required[*is_required] placeholder="one on each line" spellcheck="false" {
-            (default.collect::<Vec<_>>().join("\n"))
-        }
-    }
-}
-
-fn number(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    let step = if kind_of(about) == "integer" { "1" } else { "any" };
-    let said = |key: &str| about[key].as_f64().map(|number| number.to_string());
-    html! {
-        input id=(id) type="number" data-field=(name) data-kind="number" step=(step)
-            min=[said("minimum")] max=[said("maximum")] value=[said("default")]
-            data-required[*is_required];
-    }
-}
-
-fn choose_one(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    html! {
-        select id=(id) data-field=(name) data-kind="json" data-required[*is_required] {
-            option value="" { "–" }
-            @for (value, label) in choices {
-                option value=(value) selected[about["default"] == *value] { (label) }
-            }
-        }
-    }
-}
-
-fn choose_several(field: &Field<'_>, choices: &[(Value, String)]) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    let is_chosen =
-        |value: &Value| about["default"].as_array().is_some_and(|chosen| chosen.contains(value));
-    html! {
-        fieldset id=(id) class="choices" data-field=(name) data-kind="choices"
+    Some(html! {
+        fieldset class="object" id=(id) data-field=(name) data-kind="list"
             data-required[*is_required] {
-            @for (value, label) in choices {
-                label { input type="checkbox" value=(value) checked[is_chosen(value)]; " " (label) }
+            (legend(field))
+            div data-items="" {}
+            template {
+                div class="list-item" data-item="" {
+                    (self::field(&item))
+                    button type="button" class="link small" data-remove-item="" { "Remove" }
+                }
             }
+            button type="button" class="button small" data-add-item="" { "Add one" }
+        }
+    })
+}
+
+fn legend(field: &Field<'_>) -> Markup {
+    let Field { name, about, is_required, .. } = field;
+    html! {
+        legend {
+            span class="mono" { (about["title"].as_str().unwrap_or(name)) }
+            @if *is_required { span class="required" title="required" { " *" } }
+        }
+        @if let Some(description) = about["description"].as_str() {
+            p class="muted small" { (description) }
         }
     }
-}
-
-fn as_json(field: &Field<'_>) -> Markup {
-    let Field { id, name, about, is_required } = field;
-    let default = about.get("default").map(Value::to_string).unwrap_or_default();
-    let example = match kind_of(about).as_str() {
-        "array" => "[]",
-        "object" => "{}",
-        _ => "JSON",
-    };
-    html! {
-        textarea id=(id) class="mono" data-field=(name) data-kind="json" rows="2"
-            data-required[*is_required] placeholder=(example) spellcheck="false" { (default) }
-    }
-}
-
-/// The kind of value in one word; the first of several.
-fn kind_of(about: &Value) -> String {
-    let kind = match &about["type"] {
-        Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned(),
-        other => Some(other.clone()),
-    };
-    kind.as_ref().and_then(Value::as_str).unwrap_or("json").to_owned()
-}
-
-/// What there is to choose from, with what people call it.
-fn choices(about: &Value) -> Option<Vec<(Value, String)>> {
-    let label = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    if let Some(values) = about["enum"].as_array() {
-        let titles = &about["enumNames"];
-        let named = values.iter().enumerate().map(|(number, value)| {
-            let title = titles[number].as_str().map(str::to_owned);
-            (value.clone(), title.unwrap_or_else(|| label(value)))
-        });
-        return Some(named.collect());
-    }
-    let several = about["oneOf"].as_array().or(about["anyOf"].as_array())?;
-    let one = |choice: &Value| {
-        let value = choice.get("const")?.clone();
-        let title = choice["title"].as_str().map(str::to_owned);
-        Some((value.clone(), title.unwrap_or_else(|| label(&value))))
-    };
-    several.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -245,14 +158,19 @@ mod tests {
     fn each_kind_of_value_has_its_field_and_the_rest_is_json() {
         let schema = json!({
             "required": ["path"],
+            "$defs": {"Point": {"type": "object", "properties": {"y": {"type": "number"}}}},
             "properties": {
                 "count": {"type": "integer", "minimum": 1, "default": 5},
                 "deep": {"type": "object"},
-                "inner": {"properties": {"x": {"type": "string"}}},
                 "fruit": {"enum": ["apple", "pear"], "default": "pear"},
                 "hot": {"type": "boolean"},
+                "inner": {"properties": {"x": {"type": "string"}}},
+                "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null},
                 "path": {"type": "string", "description": "<b>which</b>"},
+                "points": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
+                "sizes": {"type": "array", "items": {"type": "integer"}},
                 "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+                "upload": {"type": "string", "contentEncoding": "base64"},
             },
         });
         let shown = fields(&schema, &[], "f").into_string();
@@ -261,11 +179,16 @@ mod tests {
             r#"<textarea id="f-1" class="mono" data-field="deep" data-kind="json""#,
             r#"<option value="&quot;pear&quot;" selected>pear</option>"#,
             r#"<option value="true">yes</option>"#,
-            r#"data-field="path" data-kind="string" value="" data-required"#,
-            "&lt;b&gt;which&lt;/b&gt;",
             r#"<fieldset class="object" id="f-4" data-field="inner" data-kind="object""#,
             r#"<input id="f-4-0" type="text" data-field="x""#,
-            r#"<fieldset id="f-6" class="choices" data-field="tags" data-kind="choices""#,
+            r#"<input id="f-5" type="text" data-field="maybe" data-kind="string""#,
+            r#"data-field="path" data-kind="string" value="" data-required"#,
+            "&lt;b&gt;which&lt;/b&gt;",
+            r#"<fieldset class="object" id="f-7" data-field="points" data-kind="list""#,
+            r#"<input id="f-7-__n__-0" type="number" data-field="y""#,
+            r#"data-field="sizes" data-kind="numbers""#,
+            r#"<fieldset id="f-9" class="choices" data-field="tags" data-kind="choices""#,
+            r#"<input type="file" class="small" data-file="f-10""#,
         ] {
             assert!(shown.contains(part), "no `{part}` in {shown}");
         }
@@ -282,6 +205,11 @@ mod tests {
 
     #[test]
     fn an_odd_schema_gives_no_fields_and_no_fault() {
+        let endless = json!({
+            "$defs": {"a": {"properties": {"b": {"$ref": "#/$defs/a"}}}},
+            "properties": {"a": {"$ref": "#/$defs/a"}},
+        });
+        assert!(fields(&endless, &[], "f").into_string().len() < 100_000);
         for schema in [json!(null), json!([]), json!({"properties": 3}), json!({"required": {}})] {
             assert!(fields(&schema, &[], "f").into_string().contains("no arguments"), "{schema}");
         }

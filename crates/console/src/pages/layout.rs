@@ -200,7 +200,9 @@ pub(super) fn head(title: &str, more: &More<'_>) -> Markup {
             link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
             link rel="stylesheet" href="/assets/style.css";
             script src="/assets/script.js" defer {}
+            script src="/assets/forms.js" defer {}
             script src="/assets/live.js" defer {}
+            script src="/assets/haste.js" defer {}
             script src="/assets/talk.js" defer {}
             script src="/assets/apps.js" defer {}
         }

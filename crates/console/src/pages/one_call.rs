@@ -66,9 +66,12 @@ fn body(shown: &CallShown) -> Markup {
             div id="ran" aria-live="polite" {}
             section class="card" aria-labelledby="result" {
                 h2 id="result" { "Result" }
-                @if let Some(result) = &shown.result { (result_of(row.kind, result.get())) }
+                @if let Some(result) = &shown.result { (result_of(row.kind, Some(&row.id), result.get())) }
                 @else if shown.result_cut {
-                    p class="muted" { "It is too long to be shown here." }
+                    p class="muted" {
+                        "It is too long to be shown here. "
+                        a href={ "/api/v1" (place(&["calls", &row.id, "result"])) } download { "Download it" }
+                    }
                 } @else { p class="muted" { "There is none." } }
                 @if let Some(late) = &shown.late_answer {
                     h3 { "What the server answered after it was given up" }
@@ -94,6 +97,12 @@ fn timeline(shown: &CallShown) -> Markup {
                 li {
                     span class="step" { "Decided: " (verdict) }
                     @if let Some(by) = &row.verdict_by { span class="muted" { "by " (prose(by)) } }
+                }
+            }
+            @if shown.sent_arguments.is_some() {
+                li {
+                    span class="step" { "Changed" }
+                    span class="muted" { "other arguments were put in place, by a hook or by a person" }
                 }
             }
             @if let Some(sent_at) = &shown.sent_at {

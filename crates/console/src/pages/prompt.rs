@@ -39,7 +39,8 @@ fn body(prompt: &OfferedPrompt) -> Markup {
         div class="columns" {
             section class="card" aria-labelledby="fill" {
                 h2 id="fill" { "Arguments" }
-                form data-call=(api) data-into="ran" autocomplete="off" {
+                form data-call=(api) data-into="ran" autocomplete="off" data-complete=(prompt.server)
+                    data-complete-prompt=(prompt.name) {
                     (fields(&as_schema(&prompt.arguments), &names(&prompt.arguments), "argument"))
                     div class="actions" { button type="submit" class="button primary" { "Fetch" } }
                 }

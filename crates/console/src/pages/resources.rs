@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
 use super::parts::{empty, heading, place, to_server};
+use super::template::variables;
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, OfferedPrompt, OfferedResource, ResourcesShown};
@@ -36,8 +37,12 @@ fn body(shown: &ResourcesShown) -> Markup {
                 ul class="cards" { @for resource in &shown.resources { (listed(resource)) } }
                 @if !shown.templates.is_empty() {
                     h2 { "Templates" }
-                    p class="muted small" { "Fill in what is between braces." }
-                    ul class="cards" { @for template in &shown.templates { (template_form(template)) } }
+                    p class="muted small" { "Fill in the gaps; what the server knows is suggested." }
+                    ul class="cards" {
+                        @for (number, template) in shown.templates.iter().enumerate() {
+                            (template_form(template, number))
+                        }
+                    }
                 }
                 h2 { "Prompts" }
                 @if shown.prompts.is_empty() {
@@ -66,14 +71,31 @@ fn listed(resource: &OfferedResource) -> Markup {
     }
 }
 
-fn template_form(template: &OfferedResource) -> Markup {
+/// A field for each gap, with what the server knows to put there; the address itself for what has
+/// no simple gaps.
+fn template_form(template: &OfferedResource, number: usize) -> Markup {
+    let names = variables(&template.uri);
     html! {
         li {
-            form class="card line template" data-call="/api/v1/resources/read" data-into="ran" {
+            form class="card line template" data-call="/api/v1/resources/read" data-into="ran"
+                data-template=[names.is_some().then_some(&template.uri)]
+                data-complete=[names.is_some().then_some(&template.server)]
+                data-complete-template=[names.is_some().then_some(&template.uri)] {
                 input type="hidden" data-member="server" value=(template.server);
                 (about(template))
-                input type="text" class="mono rest" data-member="uri" value=(template.uri)
-                    aria-label="Address" autocomplete="off";
+                @if let Some(names) = &names {
+                    @for (at, name) in names.iter().enumerate() {
+                        label class="gap" for={ "gap-" (number) "-" (at) } {
+                            span class="mono small" { (name) }
+                            input id={ "gap-" (number) "-" (at) } type="text" class="mono"
+                                data-field=(name) data-kind="string" autocomplete="off"
+                                spellcheck="false";
+                        }
+                    }
+                } @else {
+                    input type="text" class="mono rest" data-member="uri" value=(template.uri)
+                        aria-label="Address" autocomplete="off";
+                }
                 button type="submit" class="button" { "Read" }
             }
         }

@@ -4,13 +4,13 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
-use switchboard_host::policy::Risk;
 
 use super::fields::fields;
 use super::held::held as held_cards;
 use super::layout::{Page, Section, respond};
-use super::parts::{badge, empty, heading, json, place, prose, to_server};
+use super::parts::{empty, heading, json, place, prose, to_server};
 use super::pretty::pretty;
+use super::risk::risk_of;
 use super::when::when;
 use crate::console::Shared;
 use crate::door::Signed;
@@ -152,26 +152,6 @@ fn address(message: &str, url: &str, domain: Option<&str>, warnings: &[String]) 
             }
         } @else {
             div class="actions" { (answer("decline", "Decline", "primary")) (answer("cancel", "Cancel", "")) }
-        }
-    }
-}
-
-fn risk_of(risk: &Risk) -> Markup {
-    let tone = match risk.score {
-        70.. => "bad",
-        30..70 => "warn",
-        _ => "quiet",
-    };
-    html! {
-        div class="risk" {
-            (badge(tone, &format!("Risk {} of 100", risk.score)))
-            @if !risk.reasons.is_empty() {
-                span class="muted small" {
-                    @for (number, reason) in risk.reasons.iter().enumerate() {
-                        @if number > 0 { " · " } (prose(reason))
-                    }
-                }
-            }
         }
     }
 }

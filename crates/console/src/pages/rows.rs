@@ -6,6 +6,8 @@ use serde_json::Value;
 /// A wider or longer one is easier to read as it is.
 const COLUMNS: usize = 12;
 const ROWS: usize = 200;
+/// The longest object or list in a cell.
+const CELL: usize = 80;
 
 /// The table, if the text is one.
 pub(super) fn table_of(text: &str) -> Option<Markup> {
@@ -22,7 +24,8 @@ pub(super) fn table_of(text: &str) -> Option<Markup> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
         for (name, cell) in row.as_object()? {
-            if cell.is_object() || cell.is_array() {
+            // Where much is nested, a tree is easier to read.
+            if (cell.is_object() || cell.is_array()) && cell.to_string().len() > CELL {
                 return None;
             }
             if !columns.contains(&name.as_str()) {
@@ -52,7 +55,8 @@ fn cell(value: &Value) -> Markup {
         Value::Null => html! { td class="muted" { "–" } },
         Value::String(text) => html! { td { (text) } },
         Value::Number(number) => html! { td class="number" { (number) } },
-        other => html! { td { (other) } },
+        Value::Bool(_) => html! { td { (value) } },
+        other => html! { td { code { (other) } } },
     }
 }
 
@@ -65,8 +69,11 @@ mod tests {
         let shown = table_of(r#"{"rows":[{"a":1,"b":"<i>"},{"b":null}]}"#).unwrap().into_string();
         assert!(shown.contains("<th>a</th><th>b</th>"), "{shown}");
         assert!(shown.contains("<td class=\"number\">1</td><td>&lt;i&gt;</td>"), "{shown}");
-        for other in ["[]", "[{\"a\":1}]", "[1,2]", "[{\"a\":{}},{\"a\":1}]", "{\"a\":1}", "x"] {
+        let long = format!("[{{\"a\":[\"{}\"]}},{{\"a\":1}}]", "x".repeat(super::CELL));
+        for other in ["[]", "[{\"a\":1}]", "[1,2]", &long, "{\"a\":1}", "x"] {
             assert!(table_of(other).is_none(), "{other}");
         }
+        let shown = table_of(r#"[{"a":{"b":1}},{"a":true}]"#).unwrap().into_string();
+        assert!(shown.contains("<code>{&quot;b&quot;:1}</code>"), "{shown}");
     }
 }

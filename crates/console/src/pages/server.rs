@@ -5,12 +5,12 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::add_server::dangers;
 use super::held::held;
 use super::layout::{Page, Section, respond};
 use super::parts::{count, empty, json, place, prose, state};
+use super::proposed::dangers;
 use super::tools::list;
-use super::when::when;
+use super::when::{lasted, size, when};
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, ServerShown};
@@ -156,6 +156,12 @@ fn facts(shown: &ServerShown) -> Markup {
             div { dt { "Revision" } dd class="mono" { (row.revision.unwrap_or("–")) } }
             div { dt { "Instances" } dd { (row.instances) } }
             div { dt { "Calls under way" } dd { (row.in_flight) } }
+            @if let Some(seconds) = row.up_seconds {
+                div { dt { "Up for" } dd { (lasted(seconds)) } }
+            }
+            @if let Some(bytes) = shown.memory_bytes {
+                div { dt { "Memory" } dd { (size(bytes)) } }
+            }
             div { dt { "Offers" } dd {
                 (count(row.tools, "tool")) ", " (count(row.resources, "resource")) ", "
                 (count(row.prompts, "prompt"))

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
 use super::parts::{count, empty, heading, prose, state, to_server};
+use super::when::lasted;
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, ServerRow};
@@ -41,7 +42,7 @@ fn body(servers: &[ServerRow]) -> Markup {
                     table {
                         thead { tr {
                             th { "Server" } th { "State" } th { "Reached by" } th { "Offers" }
-                            th class="number" { "Running" }
+                            th class="number" { "Up for" } th class="number" { "Running" }
                         } }
                         tbody { @for server in servers { (row(server)) } }
                     }
@@ -77,6 +78,9 @@ fn row(server: &ServerRow) -> Markup {
                 }
             }
             td class="small" { (offers(server)) }
+            td class="number nowrap small" {
+                (server.up_seconds.map_or_else(|| "–".to_owned(), lasted))
+            }
             td class="number" { (server.in_flight) }
         }
     }

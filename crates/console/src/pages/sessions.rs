@@ -6,6 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
+use super::markdown::markdown;
 use super::parts::{empty, heading, outcome, place};
 use super::when::when;
 use crate::console::Shared;
@@ -143,15 +144,16 @@ fn turn(turn: &Turn) -> Markup {
                     summary {
                         span class="mono" { (turn.name.as_deref().unwrap_or("call")) } " "
                         @if let Some(word) = turn.outcome { (outcome(word)) }
-                        @if let Some(call) = &turn.call {
-                            " " a href=(place(&["calls", call])) { "call " (call) }
-                        }
                     }
                     pre class="text" tabindex="0" { (turn.text) }
                 }
+                @if let Some(call) = &turn.call {
+                    a class="small" href=(place(&["calls", call])) { "call " (call) }
+                }
             } @else {
                 span class="who" { (turn.who) }
-                div class="said" { (turn.text) }
+                @if turn.who == "model" { div class="said rendered" { (markdown(&turn.text)) } }
+                @else { div class="said" { (turn.text) } }
             }
         }
     }

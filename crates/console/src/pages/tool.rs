@@ -10,7 +10,8 @@ use super::fields::fields;
 use super::held::{approve_and_go, diff};
 use super::layout::{Page, Section, respond};
 use super::parts::{json, place, to_server};
-use super::tools::marks;
+use super::risk::risk_of;
+use super::tools::{icon, marks};
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, HeldShown, ToolShown};
@@ -24,12 +25,15 @@ pub(crate) async fn tool(
     let page = shown::tool(&console, &server, &name).await.map(|shown| Page {
         title: shown.row.name.clone(),
         section: Section::Tools,
-        body: shown.held.as_ref().map_or_else(|| body(&shown), |held| held_body(&shown, held)),
+        body: match &shown.held {
+            Some(held) => held_body(&shown, held),
+            None => body(&shown, !shown::models(&console).is_empty()),
+        },
     });
     respond(&console, &signed, page).await
 }
 
-fn body(shown: &ToolShown) -> Markup {
+fn body(shown: &ToolShown, can_talk: bool) -> Markup {
     let row = &shown.row;
     let schema = shown.input_schema.clone().unwrap_or_default();
     html! {
@@ -37,7 +41,7 @@ fn body(shown: &ToolShown) -> Markup {
             a href="/tools" { "Tools" } " / " (to_server(&row.server)) " / " (row.name)
         }
         div class="row-heading" {
-            h1 { (row.name) }
+            h1 { (icon(row)) (row.name) }
             div class="actions" {
                 (marks(row))
                 @if shown.auto_approved { span class="tag" { "runs without a question" } }
@@ -45,6 +49,7 @@ fn body(shown: &ToolShown) -> Markup {
                 a class="button" href=(would_it_run(shown)) { "Would it run?" }
             }
         }
+        (risk_of(&shown.risk))
         @if let Some(title) = &row.title { p class="lead" { (title) } }
         @if let Some(description) = &row.description { p class="description" { (description) } }
         div class="columns" {
@@ -67,7 +72,7 @@ fn body(shown: &ToolShown) -> Markup {
                     "A page of the server, in a frame that knows nothing of this console. What it "
                     "calls is decided by the rules for clients, and asked about where they say so."
                 }
-                div id="app-place" {}
+                div id="app-place" data-can-talk[can_talk] {}
             }
         }
         details class="card" { summary { "Definition" } (definition(shown, &schema)) }

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
 use super::parts::{empty, heading, place};
+use super::picture::picture;
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, ToolQuery, ToolRow};
@@ -68,6 +69,7 @@ pub(super) fn list(tools: &[ToolRow]) -> Markup {
                 li {
                     a class="card tool" href=(place(&["tools", &tool.server, &tool.name])) {
                         span class="first" {
+                            (icon(tool))
                             strong { (tool.name) }
                             span class="muted" { (tool.server) }
                             (marks(tool))
@@ -80,6 +82,12 @@ pub(super) fn list(tools: &[ToolRow]) -> Markup {
             }
         }
     }
+}
+
+/// The icon of a tool, if its bytes are a picture of a known kind.
+pub(super) fn icon(tool: &ToolRow) -> Markup {
+    let address = tool.icon.as_deref().and_then(|data| picture(data).ok());
+    html! { @if let Some(address) = address { img class="tool-icon" src=(address) alt="" width="18" height="18"; } }
 }
 
 /// What a server says about a tool's effects.

@@ -31,6 +31,16 @@ pub(super) fn duration(milliseconds: f64) -> String {
     }
 }
 
+/// How long something has gone on, in its largest unit: what is shown again and again stays still.
+pub(super) fn lasted(seconds: u64) -> String {
+    match seconds {
+        ..60 => "less than a minute".to_owned(),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
 /// A size in bytes.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
@@ -53,5 +63,7 @@ mod tests {
         let shown = [0.25, 42.4, 1_500.0, 90_000.0].map(duration);
         assert_eq!(shown, ["0.2 ms", "42 ms", "1.5 s", "1.5 min"]);
         assert_eq!([12, 1_500, 2_000_000].map(size), ["12 B", "1.5 KB", "2.0 MB"]);
+        let shown = [59, 60, 7_300, 200_000].map(lasted);
+        assert_eq!(shown, ["less than a minute", "1 min", "2 h", "2 d"]);
     }
 }

@@ -51,6 +51,7 @@ pub(super) const HAPPENING: &[Route] = &[
         path: "/api/v1/calls/export",
         about: "Recorded calls with their arguments and results, a JSON text in each line",
         query: EXPORTED,
+        kind: "application/jsonl",
         serve: || get(api::export),
         ..PLAIN
     },
@@ -59,6 +60,20 @@ pub(super) const HAPPENING: &[Route] = &[
         about: "Calls once more what was called, as the person who is signed in",
         serve: || post(actions::call_again),
         ..ACTS
+    },
+    Route {
+        path: "/api/v1/calls/{id}/result",
+        about: "The result of a call as it was sent, to be kept in a file",
+        kind: "application/json",
+        serve: || get(api::call_result),
+        ..PLAIN
+    },
+    Route {
+        path: "/api/v1/calls/{id}/parts/{number}",
+        about: "One part of a result as a file: a picture, a sound, or what a resource holds",
+        kind: "application/octet-stream",
+        serve: || get(api::call_part),
+        ..PLAIN
     },
     Route {
         path: "/api/v1/calls/{id}",
@@ -70,6 +85,7 @@ pub(super) const HAPPENING: &[Route] = &[
         path: "/api/v1/events",
         about: "What happens, as server-sent events; goes on after `Last-Event-ID`",
         proof: Proof::Token,
+        kind: "text/event-stream",
         serve: || get(live::events),
         ..PLAIN
     },

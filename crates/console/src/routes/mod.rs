@@ -1,6 +1,7 @@
 //! Everything that can be asked for: pages, the API, and what each asks of a caller.
 
 mod deciding;
+mod finding;
 mod happening;
 mod offers;
 mod pages;

@@ -3,6 +3,7 @@
 use axum::routing::{MethodRouter, get};
 
 use super::deciding::DECIDING;
+use super::finding::FINDING;
 use super::happening::HAPPENING;
 use super::offers::OFFERS;
 use super::pages::PAGES;
@@ -13,7 +14,7 @@ use crate::pages;
 
 /// All routes. Those of the API are described in its document by what they say here.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    [PAGES, SERVERS, OFFERS, DECIDING, HAPPENING, TALKING].into_iter().flatten()
+    [PAGES, SERVERS, FINDING, OFFERS, DECIDING, HAPPENING, TALKING].into_iter().flatten()
 }
 
 /// One thing that can be asked for.
@@ -29,6 +30,8 @@ pub(crate) struct Route {
     pub(crate) query: &'static [(&'static str, &'static str)],
     /// What may be said in the body, with what it is.
     pub(crate) body: &'static [(&'static str, &'static str)],
+    /// What kind of answer it gives.
+    pub(crate) kind: &'static str,
     pub(crate) serve: fn() -> MethodRouter<Shared>,
 }
 
@@ -51,6 +54,7 @@ pub(super) const PLAIN: Route = Route {
     about: "",
     query: &[],
     body: &[],
+    kind: "application/json",
     serve: || get(pages::overview),
 };
 

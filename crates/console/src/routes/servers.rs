@@ -49,19 +49,6 @@ pub(super) const SERVERS: &[Route] = &[
         ..ACTS
     },
     Route {
-        path: "/api/v1/configurations/read",
-        about: "Says what would be added by a text or a form, and what is dangerous about it",
-        body: &[
-            ("text", "a configuration with `mcpServers`, entries by name, or one entry"),
-            ("name", "the name of a server, where the text has none"),
-            ("target", "instead of the text: a command with its arguments, or an address"),
-            ("environment", "with a command: a line `NAME=value` for each variable"),
-            ("headers", "with an address: a line `Name: value` for each header"),
-        ],
-        serve: || post(actions::look),
-        ..ACTS
-    },
-    Route {
         path: "/api/v1/servers/{server}/entry",
         about: "The entry of a server as its file has it, with values that may be secret left out",
         serve: || get(api::entry),

@@ -46,6 +46,7 @@ pub(super) const TALKING: &[Route] = &[
         path: "/api/v1/sessions/{session}/events",
         about: "What happens in a conversation, as server-sent events",
         proof: Proof::Token,
+        kind: "text/event-stream",
         serve: || get(actions::hear),
         ..PLAIN
     },

@@ -1,12 +1,26 @@
 //! Entries of servers: those that somebody wants to add, and the one that a file has.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_host::config::{self, Finding};
+use switchboard_host::digest;
 
 use crate::console::Console;
+use crate::elsewhere::{Becomes, FoundElsewhere, FoundServer, NotFound, UnreadFile};
 use crate::entry::{Typed, without_secrets};
 use crate::reply::Problem;
+
+/// What would be added.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Proposal {
+    pub(crate) servers: Vec<ProposedServer>,
+    /// What could not be taken over at all.
+    pub(crate) left_out: Vec<String>,
+    /// Files that cannot be read.
+    pub(crate) unreadable: Vec<UnreadFile>,
+}
 
 /// A server that somebody wants to add.
 #[derive(Debug, Serialize)]
@@ -22,6 +36,26 @@ pub(crate) struct ProposedServer {
     pub(crate) hint: Option<String>,
     /// Whether there is a server of that name.
     pub(crate) exists: bool,
+    /// Why there is no need to add it.
+    pub(crate) needless: Option<String>,
+    /// What is different here from where it comes from, and what it needs.
+    pub(crate) notes: Vec<String>,
+    /// Values that are secrets and stand in a file for everybody to read.
+    pub(crate) plain_secrets: Vec<String>,
+    /// Where it comes from, if another product has it.
+    pub(crate) source: Option<SourceShown>,
+}
+
+/// Where a server comes from.
+#[derive(Debug, Serialize)]
+pub(crate) struct SourceShown {
+    pub(crate) product: &'static str,
+    pub(crate) place: String,
+    pub(crate) scope: &'static str,
+    /// Its name there.
+    pub(crate) name: String,
+    /// What taking it has to quote, if its values stay in the file that has it.
+    pub(crate) digest: Option<String>,
 }
 
 /// The entry of a server in its file.
@@ -32,8 +66,95 @@ pub(crate) struct EntryShown {
     pub(crate) entry: Value,
 }
 
-/// What would be added, each server by itself.
-pub(crate) fn proposed(console: &Console, typed: &Typed) -> Result<Vec<ProposedServer>, Problem> {
+/// What would be added by what somebody typed or pasted, each server by itself.
+pub(crate) async fn proposed(console: &Console, typed: Typed) -> Result<Proposal, Problem> {
+    let product = Some(typed.product.trim().to_owned()).filter(|word| !word.is_empty());
+    let elsewhere = Arc::clone(&console.elsewhere);
+    let text = typed.text.clone();
+    let reading = tokio::task::spawn_blocking(move || match text.trim() {
+        "" => Ok(None),
+        text => elsewhere.pasted(text, product.as_deref()),
+    });
+    let read = reading.await.map_err(|error| Problem::trouble(error.to_string()))?;
+    if let Some(found) = read.map_err(|error| not_found(&error))? {
+        return Ok(proposal(console, found, &Values::Sent));
+    }
+    Ok(Proposal { servers: own(console, &typed)?, ..Proposal::default() })
+}
+
+/// What other products have on this machine. Values that may be secret stay in their files.
+pub(crate) async fn installed(console: &Console) -> Result<Proposal, Problem> {
+    Ok(proposal(console, found_installed(console).await?, &Values::Stay))
+}
+
+/// What other products have, with everything in it.
+pub(crate) async fn found_installed(console: &Console) -> Result<FoundElsewhere, Problem> {
+    let elsewhere = Arc::clone(&console.elsewhere);
+    let reading = tokio::task::spawn_blocking(move || elsewhere.installed());
+    let read = reading.await.map_err(|error| Problem::trouble(error.to_string()))?;
+    read.map_err(|error| not_found(&error))
+}
+
+/// What stands for an entry, exactly as it was found.
+pub(crate) fn digest_of(found: &FoundServer) -> String {
+    digest::of([found.entry.to_string().as_bytes()])
+}
+
+fn not_found(error: &NotFound) -> Problem {
+    let problem = Problem::unusable(error.to_string());
+    match &error.hint {
+        Some(hint) => problem.with_hint(hint),
+        None => problem,
+    }
+}
+
+/// Whether the values of an entry are sent to the page.
+enum Values {
+    Sent,
+    Stay,
+}
+
+fn proposal(console: &Console, found: FoundElsewhere, values: &Values) -> Proposal {
+    let known = console.host.config().load();
+    let exists = |name: &str| known.servers.contains_key(name) || known.broken.contains_key(name);
+    let servers = found.servers.into_iter().map(|one| {
+        let digest = matches!(values, Values::Stay).then(|| digest_of(&one));
+        let (name, problem, needless) = match &one.becomes {
+            Becomes::New(name) => (name.clone(), None, None),
+            Becomes::There(name) => {
+                (one.name.clone(), None, Some(format!("it is there already, as `{name}`")))
+            }
+            Becomes::Ourselves => {
+                (one.name.clone(), None, Some("it leads to Switchboard itself".to_owned()))
+            }
+            Becomes::Refused(why) => (one.name.clone(), Some(why.clone()), None),
+        };
+        let is_new = needless.is_none() && problem.is_none();
+        ProposedServer {
+            exists: is_new && exists(&name),
+            name: Some(name),
+            entry: if digest.is_some() { without_secrets(one.entry) } else { one.entry },
+            how: one.how,
+            findings: one.findings,
+            problem,
+            hint: None,
+            needless,
+            notes: one.notes,
+            plain_secrets: one.plain_secrets,
+            source: Some(SourceShown {
+                product: one.product,
+                place: one.place,
+                scope: one.scope,
+                name: one.name,
+                digest,
+            }),
+        }
+    });
+    Proposal { servers: servers.collect(), left_out: found.left_out, unreadable: found.unreadable }
+}
+
+/// What is written as our own files have it.
+fn own(console: &Console, typed: &Typed) -> Result<Vec<ProposedServer>, Problem> {
     let file = console.own_file()?;
     let known = console.host.config().load();
     let entries = typed.entries()?.into_iter();
@@ -54,6 +175,10 @@ pub(crate) fn proposed(console: &Console, typed: &Typed) -> Result<Vec<ProposedS
             findings,
             hint: problem.as_ref().and_then(|problem| problem.hint.as_deref().map(str::to_owned)),
             problem: problem.map(|problem| said(&problem)),
+            needless: None,
+            notes: Vec::new(),
+            plain_secrets: Vec::new(),
+            source: None,
         }
     });
     Ok(all.collect())
@@ -68,7 +193,7 @@ fn said(problem: &config::ConfigError) -> String {
 }
 
 /// What an entry runs or where it is reached.
-fn how(entry: &Value) -> String {
+pub(crate) fn how(entry: &Value) -> String {
     let text = |key: &str| entry[key].as_str();
     if let Some(url) = text("url").or_else(|| text("httpUrl")).or_else(|| text("serverUrl")) {
         return url.to_owned();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use switchboard_host::config::{Finding, ServerConfig, Transport};
-use switchboard_host::connect::{Message, Status, log_file};
+use switchboard_host::connect::{Message, Status, log_file, memory_below};
 use switchboard_host::login::Held;
 
 use super::pins::{HeldServerShown, held};
@@ -46,6 +46,8 @@ pub(crate) struct ServerShown {
     pub(crate) offered_tools: Vec<ToolRow>,
     /// What was left out of its lists, and why.
     pub(crate) faults: Vec<String>,
+    /// What its processes have in memory, where the system says.
+    pub(crate) memory_bytes: Option<u64>,
     /// Lines on its output that are no messages.
     pub(crate) noise_lines: u64,
     /// How its process ended, if it did.
@@ -62,7 +64,13 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
     let found = fleet.servers.get(name);
     let server = found.ok_or_else(|| Problem::missing(format!("there is no server `{name}`")))?;
     let file = log_file(&console.places.state, &server.id);
-    let log = tokio::task::spawn_blocking(move || tail(&file)).await.unwrap_or_default();
+    let runs = server.instances.iter().filter_map(|instance| instance.health.run());
+    let heads: Vec<u32> = runs.filter_map(|run| run.process).collect();
+    let looking = tokio::task::spawn_blocking(move || {
+        let taken = heads.into_iter().filter_map(memory_below).reduce(|one, other| one + other);
+        (tail(&file), taken)
+    });
+    let (log, memory_bytes) = looking.await.unwrap_or_default();
     let agreement = server.agreement.as_ref();
     let config = server.config.as_deref();
     let login = match config {
@@ -89,6 +97,7 @@ pub(crate) async fn server(console: &Console, name: &str) -> Result<ServerShown,
         instructions: agreement.and_then(|agreement| agreement.instructions.clone()),
         offered_tools: server.offers.tools.iter().map(|tool| tool_row(server, tool)).collect(),
         faults: server.offers.faults.clone(),
+        memory_bytes,
         noise_lines: server.noise(),
         exit: server.status.failure().and_then(|failure| failure.exit.clone()),
         log,

@@ -28,6 +28,8 @@ pub(crate) struct ServerRow {
     pub(crate) prompts: usize,
     pub(crate) instances: usize,
     pub(crate) in_flight: usize,
+    /// Since how many seconds it is there, the oldest of its instances.
+    pub(crate) up_seconds: Option<u64>,
 }
 
 /// All servers, by name.
@@ -64,7 +66,13 @@ pub(super) fn row(server: &Server) -> ServerRow {
         prompts: server.offers.prompts.len(),
         instances: server.instances.len(),
         in_flight: server.instances.iter().map(|instance| instance.health.in_flight()).sum(),
+        up_seconds: up_seconds(server),
     }
+}
+
+fn up_seconds(server: &Server) -> Option<u64> {
+    let runs = server.instances.iter().filter_map(|instance| instance.health.run());
+    runs.map(|run| run.since.elapsed().as_secs()).max()
 }
 
 fn next_step(server: &Server) -> Option<String> {

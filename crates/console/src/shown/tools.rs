@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_host::connect::{Server, Tool};
+use switchboard_host::policy::{Facts, Risk, SessionFacts, risk_of};
+use switchboard_host::{Caller, Face, Origin, Target, TargetKind};
 
 use super::order::names_in_order;
 use super::pins::{HeldShown, PinShown, held_tool, pin_of};
@@ -12,6 +14,9 @@ use crate::reply::Problem;
 
 /// So many tools are listed at once.
 const LISTED: usize = 200;
+
+/// The most base64 text of an icon.
+const ICON: usize = 16 << 10;
 
 /// Which tools are wanted.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +34,8 @@ pub(crate) struct ToolRow {
     pub(crate) description: Option<String>,
     /// What its server says about its effects, in words.
     pub(crate) marks: Vec<&'static str>,
+    /// A small picture of it, in base64; whether it is one is for whoever shows it to find out.
+    pub(crate) icon: Option<String>,
 }
 
 /// A tool with its definition.
@@ -46,6 +53,8 @@ pub(crate) struct ToolShown {
     pub(crate) auto_approved: bool,
     /// The address of its app's page, if it has an app.
     pub(crate) app: Option<String>,
+    /// How much harm a model's call of it could do, from 0 to 100, and why, whatever the arguments.
+    pub(crate) risk: Risk,
     /// How its definition stands to what was approved.
     pub(crate) pin: PinShown,
     /// Its definition that nobody approved, if there is one: then it cannot be called.
@@ -97,9 +106,23 @@ pub(crate) async fn tool(
         annotations: value(definition.annotations),
         auto_approved: config.is_some_and(|config| config.auto_approve.contains(name)),
         app: app_of(tool.item.raw.get()),
+        risk: risk(server, tool),
         pin,
         held: None,
     })
+}
+
+/// The risk of a call before its arguments are known.
+fn risk(server: &Server, tool: &Tool) -> Risk {
+    let target = Target::new(TargetKind::Tool, server.id.as_str(), tool.name());
+    let name = Origin::Model.to_string();
+    let caller = Caller { face: Face::Chat, origin: Origin::Model, name, reference: None };
+    let (config, session) = (server.config.as_deref(), SessionFacts::default());
+    let facts = Facts::without_definition(&target, "{}", config, &caller, &session);
+    match tool.definition().annotations {
+        Some(annotations) => risk_of(&facts.with_annotations(annotations.get(), config)),
+        None => risk_of(&facts),
+    }
 }
 
 /// A tool of which nothing may be used until somebody approves it.
@@ -111,6 +134,7 @@ fn held_back(pin: PinShown, held: HeldShown) -> ToolShown {
             title: None,
             description: None,
             marks: Vec::new(),
+            icon: None,
         },
         digest: held.digest.clone(),
         input_schema: None,
@@ -119,6 +143,7 @@ fn held_back(pin: PinShown, held: HeldShown) -> ToolShown {
         annotations: None,
         auto_approved: false,
         app: None,
+        risk: Risk::default(),
         pin,
         held: Some(held),
     }
@@ -138,7 +163,21 @@ pub(super) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
         title,
         description: definition.description,
         marks: marks(&annotations),
+        icon: icon(tool.item.raw.get()),
     }
+}
+
+/// The first icon that is in the definition itself: nothing is fetched for it.
+fn icon(definition: &str) -> Option<String> {
+    // Most have none, and lists are long.
+    if !definition.contains("\"icons\"") {
+        return None;
+    }
+    let definition: Value = serde_json::from_str(definition).ok()?;
+    let icons = definition.get("icons")?.as_array()?;
+    let mut sources = icons.iter().filter_map(|icon| icon["src"].as_str());
+    let data = sources.find_map(|src| src.strip_prefix("data:")?.split_once(";base64,"))?.1;
+    (data.len() <= ICON).then(|| data.to_owned())
 }
 
 /// The server's own words about its tool: a claim, not a fact.

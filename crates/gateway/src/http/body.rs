@@ -120,11 +120,28 @@ fn stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
     response
 }
 
-/// One message as an event. Line breaks between its tokens would end the event's line.
+/// One message as an event. Line breaks between its tokens, of which there are three kinds, would
+/// end the event's line.
 fn event(message: &str) -> String {
     if message.contains(['\n', '\r']) {
-        let lines: Vec<&str> = message.lines().collect();
-        return format!("event: message\ndata: {}\n\n", lines.join(" "));
+        return format!("event: message\ndata: {}\n\n", message.replace(['\n', '\r'], " "));
     }
     format!("event: message\ndata: {message}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::event;
+
+    #[test]
+    fn no_line_break_in_a_message_ends_its_event() {
+        for message in ["{\"a\":1}", "{\n\"a\":1}", "{\r\"a\":1}", "{\r\n\"a\":\r\r1}\n"] {
+            let text = event(message);
+            let data = text.strip_prefix("event: message\ndata: ").unwrap();
+            let data = data.strip_suffix("\n\n").unwrap();
+            assert!(!data.contains(['\n', '\r']), "{text:?}");
+            let value = |text| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            assert_eq!(value(data), value(message));
+        }
+    }
 }

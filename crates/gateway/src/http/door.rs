@@ -100,7 +100,7 @@ impl Door {
 
     fn is_ours(&self, authority: &str) -> bool {
         let host = match authority.rsplit_once(':') {
-            Some((host, port)) if port.parse::<u16>().is_ok() => host,
+            Some((host, port)) if is_port(port) => host,
             _ => authority,
         };
         ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.eq_ignore_ascii_case(name))
@@ -111,8 +111,13 @@ impl Door {
     }
 }
 
+/// Digits and nothing else: numbers are read more kindly than addresses are.
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
+}
+
 /// The value of a header that may come once: an error if it comes twice or is no text.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
+pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
@@ -186,6 +191,21 @@ mod tests {
             ("/mcp", &[("host", "0.0.0.0:8808")], false),
             ("/mcp", &[("host", "localhost:")], false),
             ("/mcp", &[("host", "localhost:99999")], false),
+            ("/mcp", &[("host", "localhost:+80")], false),
+            ("/mcp", &[("host", "localhost:80:80")], false),
+            ("/mcp", &[("host", "localhost:80@evil.example")], false),
+            ("/mcp", &[("host", "localhost/evil.example")], false),
+            ("/mcp", &[("host", "localhost, evil.example")], false),
+            ("/mcp", &[("host", "LOCALHOST.EVIL.EXAMPLE")], false),
+            ("/mcp", &[("host", "127.0.0.1.nip.io:8808")], false),
+            ("/mcp", &[("host", "127.1")], false),
+            ("/mcp", &[("host", "2130706433")], false),
+            ("/mcp", &[("host", "0x7f000001")], false),
+            ("/mcp", &[("host", "127.000.000.001")], false),
+            ("/mcp", &[("host", "[::ffff:127.0.0.1]:8808")], false),
+            ("/mcp", &[("host", "[::1].evil.example")], false),
+            ("/mcp", &[("host", "[::1%25lo]")], false),
+            ("/mcp", &[("host", "::1")], false),
             ("/mcp", &[("host", "")], false),
             ("/mcp", &[], false),
             ("/mcp", &[local, ("host", "evil.example")], false),

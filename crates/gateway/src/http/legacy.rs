@@ -4,13 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
 use tokio::sync::mpsc;
 
 use super::body::{accepted, events, full, json, no_room, refusal};
+use super::door::only;
 use super::post::Front;
 use crate::access::Access;
 use crate::asked::Asked;
@@ -81,7 +82,11 @@ pub(super) fn batch(
         Err(refused) => return *refused,
     };
     let (mut requests, mut others) = (Vec::new(), Vec::new());
-    for member in wire_envelope::split_batch(body).unwrap_or_default() {
+    let members = wire_envelope::split_batch(body).unwrap_or_default();
+    if members.is_empty() || members.iter().any(|member| wire_envelope::is_batch(member)) {
+        return refusal(StatusCode::BAD_REQUEST, -32_600, "the batch is no list of messages");
+    }
+    for member in members {
         match wire_envelope::read(&member) {
             Ok(Message::Request { id, method, params }) => {
                 match front.gateway.enter(&access.identity) {
@@ -204,7 +209,11 @@ fn session_of(
         let why = "the `MCP-Protocol-Version` is not one that is spoken here";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     }
-    let Some(id) = headers.get(SESSION).and_then(|value| value.to_str().ok()) else {
+    // Whoever is in between may have looked at the other one of two.
+    let id = only(headers, &HeaderName::from_static(SESSION)).map_err(|()| {
+        refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` comes twice or is no text")
+    })?;
+    let Some(id) = id else {
         let why = "no session: `initialize` first, or speak 2026-07-28";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     };

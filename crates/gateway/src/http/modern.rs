@@ -104,8 +104,15 @@ async fn answer(
     let first = tokio::select! {
         biased;
         answer = &mut answering => {
-            let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
-            return json(status, response(&id, answer.as_ref()));
+            let text = response(&id, answer.as_ref());
+            // What was said on the way may be here at the same time.
+            let Ok(first) = messages.try_recv() else {
+                let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
+                return json(status, text);
+            };
+            // There is room: one has just been taken out.
+            sender.try_send(text).ok();
+            return events(Some(first), messages);
         }
         first = messages.recv() => first,
         () = pass.over().cancelled() => {

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use switchboard_wire::envelope::{self, Message};
 use switchboard_wire::{Json, Revision};
 
 use super::body::{json, read, refusal};
+use super::door::only;
 use super::{Door, legacy, modern, sse};
 use crate::access::Access;
 use crate::asked;
@@ -67,6 +71,13 @@ async fn posted(State(front): State<Arc<Front>>, request: Request) -> Response {
     if let Some(refused) = not_json(&parts.headers) {
         return refused;
     }
+    if parts.headers.contains_key(TRANSFER_ENCODING) && parts.headers.contains_key(CONTENT_LENGTH) {
+        // Whoever is in between may have believed the other one, and taken the rest for a request.
+        let mut refused =
+            refusal(StatusCode::BAD_REQUEST, -32_600, "the body has two different lengths");
+        refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        return refused;
+    }
     let body = match read(body, front.gateway.options()).await {
         Ok(body) => body,
         Err(refused) => return refused,
@@ -87,6 +98,11 @@ async fn take(front: &Arc<Front>, headers: &HeaderMap, access: Access, body: &By
             return refusal(StatusCode::BAD_REQUEST, -32_600, "the body is no JSON-RPC message");
         }
     };
+    if let Message::Request { id, .. } = &message
+        && id.as_str().starts_with(['{', '[', 't', 'f'])
+    {
+        return refusal(StatusCode::BAD_REQUEST, -32_600, "an `id` is a string or a number");
+    }
     if is_modern(headers, &message) {
         modern::take(front, headers, &access, message).await
     } else {
@@ -116,18 +132,28 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
         "server/discover" => true,
         // A request that says which revision it speaks has no use for a handshake.
         "initialize" => params.is_some_and(says_so),
-        _ if headers.contains_key("mcp-session-id") && !params.is_some_and(says_so) => false,
+        // Answers belong to sessions: nobody is asked outside of one in the modern era.
+        "" if headers.contains_key("mcp-session-id") => false,
+        // Within a session the header is to say what was agreed on; one that is not known is
+        // refused there.
+        _ if headers.contains_key("mcp-session-id") && named != Some(Revision::NEWEST.as_str()) => {
+            params.is_some_and(says_so)
+        }
         // The header is looked at first: long parameters are not walked through for nothing.
         _ => named.is_some() && !legacy_header || params.is_some_and(says_so),
     }
 }
 
-/// A page of somebody else can post text without being asked, but no JSON.
+/// A page of somebody else can post text without being asked, but no JSON. What is packed is not
+/// unpacked: a few bytes could become very many.
 pub(super) fn not_json(headers: &HeaderMap) -> Option<Response> {
-    let kind = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or("");
+    let kind = only(headers, &CONTENT_TYPE).ok().flatten().unwrap_or("");
     let kind = kind.split(';').next().unwrap_or("").trim();
-    (!kind.eq_ignore_ascii_case("application/json")).then(|| {
-        let why = "the `Content-Type` must be `application/json`";
-        refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why)
-    })
+    let refused = |why: &str| Some(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32_600, why));
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return refused("the `Content-Type` must be `application/json`");
+    }
+    let packed = headers.get_all(CONTENT_ENCODING).iter();
+    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if packed.into_iter().all(is_plain) { None } else { refused("the body must not be packed") }
 }

@@ -121,6 +121,29 @@ fn nothing_but_a_signature_of_the_issuer_is_believed() {
         (with(json!({"alg": "HS256", "kid": "e1"})), Bad::Algorithm),
         (with(json!({"alg": "RS512", "kid": "e1"})), Bad::Algorithm),
         (with(json!({"alg": "eddsa", "kid": "e1"})), Bad::Algorithm),
+        // A token that brings its own key, or says where it is, or names something else by its key.
+        (
+            other.sign(
+                &json!({"alg": "EdDSA", "kid": "e1", "jwk": other.jwk("e1")}),
+                &good_claims(),
+            ),
+            Bad::Signature,
+        ),
+        (
+            other.sign(
+                &json!({"alg": "EdDSA", "kid": "e1", "jku": "https://evil.example/keys"}),
+                &good_claims(),
+            ),
+            Bad::Signature,
+        ),
+        (with(json!({"alg": "EdDSA", "kid": "../../../dev/null"})), Bad::Signature),
+        (with(json!({"alg": "EdDSA", "kid": "e1' OR '1'='1"})), Bad::Signature),
+        (with(json!({"alg": "EdDSA", "kid": ""})), Bad::Signature),
+        (with(json!({"alg": "EdDSA", "kid": 1})), Bad::Form),
+        (with(json!({"alg": "EdDSA", "kid": ["e1"]})), Bad::Form),
+        (with(json!({"alg": ["EdDSA"], "kid": "e1"})), Bad::Form),
+        (with(json!({"alg": "NONE", "kid": "e1"})), Bad::Algorithm),
+        (with(json!({"alg": "", "kid": "e1"})), Bad::Algorithm),
         (with(json!({"kid": "e1"})), Bad::Form),
         (with(json!({"alg": "EdDSA", "kid": "e1", "crit": ["x"]})), Bad::Form),
         (with(json!({"alg": "EdDSA", "kid": "e1", "typ": "logout+jwt"})), Bad::Form),

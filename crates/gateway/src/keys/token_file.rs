@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use switchboard_host::whole_file;
 
 use super::error::KeyError;
 use super::token::{Token, now};
@@ -110,8 +111,7 @@ impl TokenFile {
             let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
             writeln!(temporary, "{text}")?;
             temporary.as_file().sync_all()?;
-            temporary.persist(&self.path)?;
-            Ok(())
+            whole_file::put_in_place(temporary, &self.path)
         };
         write().map_err(|cause| self.failed(cause))
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use switchboard_host::execute::TaskNews;
 use switchboard_host::{Outcome, OutcomeKind, Target};
-use switchboard_wire::{Era, RpcError};
+use switchboard_wire::RpcError;
 
 use super::kept::{End, Task};
 use super::shape;
 use super::wanted::Wanted;
-use crate::answer::{Reply, of_outcome};
+use crate::answer::{Reader, Reply, of_outcome};
 use crate::asked::Asked;
 use crate::calls::{Happening, ROUNDS, next};
 use crate::gateway::Gateway;
@@ -34,7 +34,7 @@ impl Gateway {
         let Some(task) = made else { return Err(Box::new(running)) };
         task.says(&news.state);
         let created = shape::created(&task, asked.client.era());
-        tokio::spawn(follow(task, running, asked.client.era()));
+        tokio::spawn(follow(task, running, asked.client.reader()));
         Ok(created.into())
     }
 
@@ -45,28 +45,30 @@ impl Gateway {
         running: &Running,
         outcome: Outcome,
     ) -> Result<Reply, RpcError> {
+        let outcome = running.with_shown_addresses(outcome);
         let Wanted::Task { ttl_ms } = running.wanted else {
-            return of_outcome(outcome, &running.target, asked.client.era());
+            return of_outcome(outcome, &running.target, asked.client.reader());
         };
         // What did not run is no task.
         if matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused) {
-            return of_outcome(outcome, &running.target, asked.client.era());
+            return of_outcome(outcome, &running.target, asked.client.reader());
         }
         let made = self.tasks().make(&asked.client, ttl_ms, running.cancel.clone());
         let task = made.ok_or_else(|| {
             RpcError::new(RpcError::INTERNAL_ERROR, "this caller has too many tasks")
         })?;
         let created = shape::created(&task, asked.client.era());
-        end(&task, outcome, &running.target, asked.client.era());
+        end(&task, outcome, &running.target, asked.client.reader());
         Ok(created.into())
     }
 }
 
-async fn follow(task: Arc<Task>, mut running: Running, era: Era) {
+async fn follow(task: Arc<Task>, mut running: Running, reader: Reader) {
     loop {
         match next(&mut running).await {
             Happening::Ended(record) => {
-                return end(&task, record.outcome, &running.target, era);
+                let outcome = running.with_shown_addresses(record.outcome);
+                return end(&task, outcome, &running.target, reader);
             }
             Happening::Became(news) => task.says(&news.state),
             Happening::Asked(ask) => task.change(|state| {
@@ -87,14 +89,14 @@ async fn follow(task: Arc<Task>, mut running: Running, era: Era) {
     }
 }
 
-fn end(task: &Task, outcome: Outcome, target: &Target, era: Era) {
+fn end(task: &Task, outcome: Outcome, target: &Target, reader: Reader) {
     let end = match (outcome.kind, outcome.reason.as_deref()) {
         (OutcomeKind::Cancelled, _) => End::Cancelled,
         (OutcomeKind::Failed, Some("task_failed")) => {
             let why = outcome.message.unwrap_or_default();
             End::Error(RpcError::new(RpcError::INTERNAL_ERROR, why))
         }
-        (kind, _) => match of_outcome(outcome, target, era) {
+        (kind, _) => match of_outcome(outcome, target, reader) {
             // Which task it is at the server is nobody's business.
             Ok(reply) => {
                 let text = reply.text();

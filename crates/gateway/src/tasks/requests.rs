@@ -11,9 +11,9 @@ use super::kept::{End, Task};
 use super::shape;
 use super::wanted::{EXTENSION, declares};
 use crate::asked::{Asked, missing};
-use crate::calls::put;
 use crate::gateway::Gateway;
 use crate::members::Members;
+use crate::relay::put;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -99,7 +99,7 @@ async fn result(asked: &Asked, task: &Arc<Task>) -> Result<String, RpcError> {
         if let Some((_, mut ask)) = ask {
             let params = ask.params.as_ref().map_or("{}", Json::as_str);
             ask.params = Some(Json::trusted(shape::related(params, task)));
-            put(asked, ask).await;
+            put(asked.way(), ask).await;
             continue;
         }
         tokio::select! {

@@ -51,7 +51,7 @@ pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
 
 /// What is at the place now.
 pub(crate) fn kind_of(place: &Place) -> io::Result<Kind> {
-    let about = place.full().symlink_metadata()?.file_type();
+    let about = place.joined().symlink_metadata()?.file_type();
     Ok(match (about.is_file(), about.is_dir(), about.is_symlink()) {
         (true, ..) => Kind::File,
         (_, true, _) => Kind::Folder,
@@ -154,16 +154,29 @@ mod platform {
     use crate::builtin::roots::Place;
 
     pub(super) fn open_file(place: &Place) -> io::Result<File> {
-        let path = place.full();
+        let path = place.joined();
         match kind(&path.symlink_metadata()?) {
-            Kind::File => File::open(path),
+            Kind::File => options().open(path),
             other => Err(not_regular(other)),
         }
     }
 
+    /// A link that was put there meanwhile is opened itself, and is no regular file.
+    fn options() -> fs::OpenOptions {
+        let mut options = fs::OpenOptions::new();
+        options.read(true);
+        #[cfg(windows)]
+        {
+            const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+            use std::os::windows::fs::OpenOptionsExt as _;
+            options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+        }
+        options
+    }
+
     pub(super) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
         let mut entries = Vec::new();
-        for entry in fs::read_dir(place.full())? {
+        for entry in fs::read_dir(place.joined())? {
             let entry = entry?;
             if entries.len() >= most {
                 return Ok(Folder { entries, whole: false });

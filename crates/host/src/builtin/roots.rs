@@ -5,11 +5,13 @@
 //! outside. Then on the disk: symbolic links are resolved and the result has to be inside again.
 
 use std::{
+    borrow::Cow,
     io,
     path::{Component, Path, PathBuf},
 };
 
 use crate::builtin::{error::Refusal, shown};
+use crate::plain_path;
 
 const LONGEST_PATH: usize = 4096;
 
@@ -44,7 +46,13 @@ pub(crate) struct Place {
 impl Place {
     /// The full path, for telling it to somebody; opening goes through `beneath`.
     pub(crate) fn full(&self) -> PathBuf {
-        self.below(Path::new("")).joined()
+        plain_path::plain(self.joined())
+    }
+
+    /// Whether no name has a colon, after which Windows takes the rest for a part of the file: such a
+    /// name would be another one than the rules have seen.
+    fn names_whole_files(&self) -> bool {
+        !cfg!(windows) || !self.relative.to_string_lossy().contains(':')
     }
 
     /// A place further down, found by walking rather than named by a caller.
@@ -56,7 +64,8 @@ impl Place {
         Self { root: self.root.clone(), relative }
     }
 
-    fn joined(&self) -> PathBuf {
+    /// The full path, for opening it.
+    pub(crate) fn joined(&self) -> PathBuf {
         match self.relative.as_os_str().is_empty() {
             true => self.root.clone(),
             false => self.root.join(&self.relative),
@@ -85,6 +94,7 @@ impl Roots {
     pub(crate) fn allowed(&self) -> String {
         let names: Vec<String> = self
             .folders()
+            .map(|folder| plain_path::plain(folder.to_owned()))
             .map(|folder| format!("`{}`", shown::printable(&folder.to_string_lossy())))
             .collect();
         match names.as_slice() {
@@ -124,7 +134,10 @@ impl Roots {
         if path.len() > LONGEST_PATH {
             return Err(Refusal::parameter("path", "is longer than 4096 bytes"));
         }
-        let candidate = self.candidate(Path::new(path)).ok_or_else(|| self.outside(path))?;
+        let candidate = self
+            .candidate(Path::new(&*native(path)))
+            .filter(Place::names_whole_files)
+            .ok_or_else(|| self.outside(path))?;
         match candidate.joined().canonicalize() {
             Ok(real) => self.place_of(&real).ok_or_else(|| self.outside(path)),
             Err(_) if !self.stops_inside(&candidate) => Err(self.outside(path)),
@@ -192,6 +205,12 @@ impl Roots {
         Refusal::new(format!("`{}` is not inside the shared folders", shown::brief(path)))
             .hint(self.allowed())
     }
+}
+
+/// The path with the system's own separators: behind the mark of a resolved path Windows knows no
+/// other ones.
+fn native(path: &str) -> Cow<'_, str> {
+    if cfg!(windows) { path.replace('/', "\\").into() } else { path.into() }
 }
 
 /// The path with `.` and `..` taken out by reading alone.

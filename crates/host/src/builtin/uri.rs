@@ -4,31 +4,51 @@ use std::path::Path;
 
 use crate::builtin::error::Refusal;
 
+/// How paths are written on a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    Unix,
+    /// With drives, and with the names of other machines in front.
+    Windows,
+}
+
+impl Paths {
+    const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+}
+
 /// The path in a `file:` address, decoded once; nothing if it is another kind of address.
 pub(crate) fn path_in(uri: &str) -> Option<Result<String, Refusal>> {
+    path_for(Paths::HERE, uri)
+}
+
+fn path_for(paths: Paths, uri: &str) -> Option<Result<String, Refusal>> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
     }
-    Some(decoded_path(rest))
+    Some(decoded_path(paths, rest))
 }
 
-fn decoded_path(rest: &str) -> Result<String, Refusal> {
+fn decoded_path(paths: Paths, rest: &str) -> Result<String, Refusal> {
     let wrong = || {
         Refusal::new("the address is not of the form `file:///path` on this machine")
             .hint("percent-encode what is not a plain character, in UTF-8")
     };
     let after = rest.strip_prefix("//").ok_or_else(wrong)?;
     let (host, _) = after.split_once('/').ok_or_else(wrong)?;
-    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
-        return Err(wrong());
-    }
     let path = after.strip_prefix(host).ok_or_else(wrong)?;
     let path = decoded(path).ok_or_else(wrong)?;
-    let drive = path
-        .strip_prefix('/')
-        .filter(|rest| cfg!(windows) && rest.as_bytes().get(1) == Some(&b':'));
-    Ok(drive.unwrap_or(&path).to_owned())
+    let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+    match paths {
+        Paths::Unix if is_here => Ok(path),
+        Paths::Unix => Err(wrong()),
+        Paths::Windows if is_here => {
+            let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
+            Ok(drive.unwrap_or(&path).to_owned())
+        }
+        // A shared folder may be on another machine; no other one is asked.
+        Paths::Windows => Ok(format!("//{}{path}", decoded(host).ok_or_else(wrong)?)),
+    }
 }
 
 fn decoded(text: &str) -> Option<String> {
@@ -51,11 +71,19 @@ fn digit(byte: u8) -> Option<u8> {
 
 /// The `file:` address of a path.
 pub(crate) fn of_path(path: &Path) -> String {
-    let text = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-    let mut out = String::from("file://");
-    if !text.starts_with('/') {
-        out.push('/');
-    }
+    address_for(Paths::HERE, &path.to_string_lossy())
+}
+
+fn address_for(paths: Paths, path: &str) -> String {
+    let text = match paths {
+        Paths::Unix => path.to_owned(),
+        Paths::Windows => path.replace('\\', "/"),
+    };
+    let mut out = String::from(match paths {
+        Paths::Windows if text.starts_with("//") => "file:",
+        Paths::Unix | Paths::Windows if text.starts_with('/') => "file://",
+        Paths::Unix | Paths::Windows => "file:///",
+    });
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~:".contains(&byte) {
             out.push(char::from(byte));
@@ -68,11 +96,9 @@ pub(crate) fn of_path(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use proptest::prelude::proptest;
 
-    use super::{of_path, path_in};
+    use super::{Paths, address_for, path_for};
 
     #[test]
     fn addresses_are_decoded_exactly_once() {
@@ -91,15 +117,30 @@ mod tests {
             ("http://a/b", None),
             ("a/b", None),
         ] {
-            let got = path_in(uri).map(Result::ok);
+            let got = path_for(Paths::Unix, uri).map(Result::ok);
             assert_eq!(got, expected.map(|path| path.map(str::to_owned)), "{uri}");
         }
+    }
+
+    #[test]
+    fn drives_and_shared_folders_have_addresses_of_their_own() {
+        for (path, uri) in [
+            ("C:\\data\\a b", "file:///C:/data/a%20b"),
+            ("\\\\server\\share\\x", "file://server/share/x"),
+            ("d:\\", "file:///d:/"),
+        ] {
+            assert_eq!(address_for(Paths::Windows, path), uri);
+            let back = path_for(Paths::Windows, uri).unwrap().unwrap();
+            assert_eq!(back.replace('/', "\\"), path);
+        }
+        assert_eq!(address_for(Paths::Unix, "/a\\b"), "file:///a%5Cb");
     }
 
     proptest! {
         #[test]
         fn a_path_survives_the_way_there_and_back(path in "/[^\0]{0,40}") {
-            assert_eq!(path_in(&of_path(Path::new(&path))).unwrap().unwrap(), path);
+            let uri = address_for(Paths::Unix, &path);
+            assert_eq!(path_for(Paths::Unix, &uri).unwrap().unwrap(), path);
         }
     }
 }

@@ -155,11 +155,20 @@ impl ArgumentCheck {
         if !arguments.is_object() {
             return Err(BadArguments::one(Problem::not_an_object(arguments)));
         }
-        if deeper_than(arguments, DEEPEST_ARGUMENTS) {
+        self.check_value(arguments)
+    }
+
+    /// Checks a value of any type.
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit the schema.
+    pub fn check_value(&self, value: &Value) -> Result<(), BadArguments> {
+        if deeper_than(value, DEEPEST_ARGUMENTS) {
             return Err(BadArguments::one(too_deep(DEEPEST_ARGUMENTS)));
         }
         match &self.rules {
-            Some(rules) => rules.check(arguments),
+            Some(rules) => rules.check(value),
             None => Ok(()),
         }
     }

@@ -73,6 +73,11 @@ pub enum Why {
     NotLocked,
     /// Something was found in its text.
     Finding(String),
+    /// One of the server's definitions has turned into an attack.
+    Turned {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Why one target is held back.
@@ -96,6 +101,10 @@ impl Quarantine {
                 let said = server.definitions.iter();
                 let said = said.clone().find(|held| held.kind == PinKind::Instructions);
                 Some(HeldBack { why, definition: said })
+            }
+            (Some(why @ Why::Turned { name }), own) => {
+                let turned = server.definitions.iter().find(|held| held.name == *name);
+                Some(HeldBack { why, definition: own.or(turned) })
             }
             (Some(why), own) => Some(HeldBack { why, definition: own }),
         }
@@ -157,6 +166,10 @@ impl HeldBack<'_> {
             }
             Why::NotLocked => format!("`{target}` is not what the lock file says"),
             Why::Finding(_) => format!("`{target}` needs approval: something is wrong in its text"),
+            Why::Turned { .. } => format!(
+                "`{target}` needs approval: a definition of server `{server}` has turned into an \
+                 attack, so nothing of it is used"
+            ),
         }
     }
 
@@ -169,6 +182,10 @@ impl HeldBack<'_> {
             (Why::NotLocked, _) => {
                 "look at what is different with `switchboard lock --check`".to_owned()
             }
+            (Why::Turned { name }, _) => format!(
+                "`switchboard pins diff {server}` shows it; if you stand by it, `switchboard pins \
+                 approve {server}/{name} --despite-findings`"
+            ),
             (Why::FirstUse | Why::Instructions | Why::Revoked, _) | (_, None) => format!(
                 "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
                  approves it"
@@ -194,6 +211,7 @@ impl fmt::Display for Why {
             Self::NotKept(reason) => write!(formatter, "approvals cannot be kept: {reason}"),
             Self::NotLocked => formatter.write_str("not in the lock file"),
             Self::Finding(reason) => write!(formatter, "finding: {reason}"),
+            Self::Turned { name } => write!(formatter, "`{name}` has turned into an attack"),
         }
     }
 }

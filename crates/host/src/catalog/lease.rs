@@ -11,6 +11,7 @@ use switchboard_wire::Json;
 use crate::catalog::arguments::ArgumentCheck;
 use crate::catalog::checks::Checks;
 use crate::catalog::error::ResolveError;
+use crate::catalog::output;
 use crate::catalog::scan::Kind;
 use crate::catalog::screening::Flagged;
 use crate::catalog::snapshot::Catalog;
@@ -153,11 +154,6 @@ impl Lease {
     /// Holds a tool to the output schema that it was listed with.
     #[must_use]
     pub fn check_output(&self, call: &ResolvedCall, outcome: Outcome) -> Outcome {
-        #[derive(Deserialize)]
-        struct Structured {
-            #[serde(rename = "structuredContent")]
-            content: Option<Value>,
-        }
         let tool = match (call.target.kind, outcome.kind) {
             (TargetKind::Tool, OutcomeKind::Ok) => call.server.offers.tool(&call.target.name),
             _ => None,
@@ -165,19 +161,12 @@ impl Lease {
         let Some(tool) = tool.filter(|tool| tool.facts().has_output_schema) else { return outcome };
         let Some(schema) = tool.definition().output_schema else { return outcome };
         let Some(result) = outcome.result.clone() else { return outcome };
-        let Ok(Structured { content: Some(content) }) = serde_json::from_slice(&result) else {
-            return outcome;
-        };
         let key = format!("{} output", tool.digest());
         let check = self.checks.of(&key, || ArgumentCheck::compile(schema.get()));
         match &*check {
-            Ok(check) => match check.check(&content) {
-                Ok(()) => outcome,
-                Err(problems) => {
-                    let message =
-                        format!("the structured result breaks its own schema: {problems}");
-                    Outcome::invalid_output(message, result)
-                }
+            Ok(check) => match output::broken_promise(check, schema.get(), &result) {
+                Some(why) => Outcome::invalid_output(why, result),
+                None => outcome,
             },
             // A schema that cannot be used promises nothing.
             Err(_) => outcome,
@@ -297,6 +286,13 @@ fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, Resolve
     if let Some(item) = offers.templates.iter().find(|item| template::fits(&item.key, &target.name))
     {
         return Ok(digest::of([item.raw.get().as_bytes()]).into());
+    }
+    // A tool's page may be in no list of resources: the tool's definition names it.
+    if target.name.starts_with("ui://")
+        && let Some(tool) =
+            offers.tools.iter().find(|tool| tool.page().is_some_and(|page| page == target.name))
+    {
+        return Ok(Arc::clone(tool.digest()));
     }
     Err(not_listed(target, server, offers.resources.iter().map(|item| &*item.key)))
 }

@@ -278,6 +278,11 @@ fn hidden(server: &Server) -> Screened {
     Screened { offers, agreement, held: HeldServer::default(), first: Book::new() }
 }
 
+/// All of a server held back, with these definitions before the person.
+pub(super) fn whole_of(server: &Server, definitions: Vec<Held>, why: Why) -> Screened {
+    whole(server, &seen(server), definitions, why)
+}
+
 fn whole(
     server: &Server,
     seen: &BTreeMap<PinKind, Vec<Seen>>,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::config::error::ConfigError;
 use crate::config::file::{LONGEST, read_text_within};
+use crate::whole_file;
 
 /// How long to wait for another process that changes the same file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,8 +62,7 @@ fn change_within(
             temporary.as_file().set_permissions(metadata.permissions())?;
         }
         temporary.as_file().sync_all()?;
-        temporary.persist(&real)?;
-        Ok(())
+        whole_file::put_in_place(temporary, &real)
     };
     write().map_err(|cause| failed("written", cause))
 }

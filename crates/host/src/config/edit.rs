@@ -101,6 +101,24 @@ pub fn set_disabled(path: &Path, name: &str, disabled: bool) -> Result<(), Confi
     })
 }
 
+/// Writes a profile into the entry of a server.
+pub fn set_sandbox(
+    path: &Path,
+    name: &str,
+    profile: &serde_json::Value,
+) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        let entry = entry(&file, servers, name)?;
+        let profile = input(profile, &["read", "write", "network"]);
+        match entry.get("sandbox") {
+            Some(member) => member.set_value(profile),
+            None => drop(entry.append("sandbox", profile)),
+        }
+        Ok(())
+    })
+}
+
 /// Adds a tool to those of a server that need no question.
 pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::config::letters::Letters;
+
 /// What loading may know about the process. Tests make one; programs read it once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -30,14 +32,7 @@ impl Environment {
 
     /// The value of a variable, which may be empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        if let Some(value) = self.variables.get(name) {
-            return Some(value);
-        }
-        // Windows spells the same variable `Path` or `PATH`.
-        cfg!(windows)
-            .then(|| self.variables.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)))
-            .flatten()
-            .map(|(_, value)| value.as_str())
+        Letters::HERE.find(&self.variables, name)
     }
 
     /// The value of a variable that names a folder; an empty one counts as unset.

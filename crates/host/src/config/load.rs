@@ -110,6 +110,8 @@ impl Loading<'_> {
         match result {
             Ok((mut server, env_file)) => {
                 self.config.files.extend(env_file.map(|file| file.path));
+                let authorities = server.authorities.as_ref();
+                self.config.files.extend(authorities.map(|file| file.path.clone()));
                 server.approved |= self.approvals.holds(file, &id, &server.approval_digest);
                 self.config.servers.insert(id, server);
             }

@@ -1,9 +1,13 @@
 //! Packages in the lock file: the exact version and the digest that a registry told, held against what would run.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::config::environment::Environment;
 use crate::config::package_cache::{Fetched, fetched, folder};
+use crate::config::package_installed::{caches, unpacked};
+use crate::config::package_memory::ConfirmedPackages;
 use crate::config::packages::{self, Package};
 use crate::config::resolved::{ServerConfig, Transport};
 
@@ -61,18 +65,33 @@ pub fn packages_of(server: &ServerConfig) -> Vec<PackageSpec> {
 }
 
 impl LockedPackage {
-    /// What the caches of this machine say about it.
+    /// What the caches of this machine say about it, as the server's command would use them.
     #[must_use]
-    pub fn evidence(&self, environment: &Environment) -> Evidence {
-        let cache = folder(environment).filter(|_| self.ecosystem == "npm");
+    pub fn evidence(
+        &self,
+        server: &ServerConfig,
+        environment: &Environment,
+        confirmed: &ConfirmedPackages,
+    ) -> Evidence {
+        if self.ecosystem != "npm" {
+            let is_confirmed = confirmed.covers(self, &self.unpacked(server, environment));
+            return if is_confirmed { Evidence::Same } else { Evidence::None };
+        }
+        let cache = folder(environment, |name| variable(server, name));
         let found = cache.map(|cache| fetched(&cache, &self.name)).unwrap_or_default();
         let is_same =
             |one: &Fetched| one.version == self.version && one.integrity == self.integrity;
-        if found.is_empty() {
+        // Who names no version may get any that was fetched.
+        let is_exact = packages_of(server)
+            .iter()
+            .any(|spec| spec.name == self.name && spec.version.as_ref() == Some(&self.version));
+        let counts = |one: &&Fetched| !is_exact || one.version == self.version;
+        let counted: Vec<&Fetched> = found.iter().filter(counts).collect();
+        if counted.is_empty() {
             Evidence::None
-        } else if found.iter().all(is_same) {
+        } else if counted.iter().all(|one| is_same(one)) {
             Evidence::Same
-        } else if found.iter().any(|one| one.version == self.version && !is_same(one)) {
+        } else if counted.iter().any(|one| one.version == self.version && !is_same(one)) {
             Evidence::Other
         } else {
             // Other versions were fetched for other commands.
@@ -80,9 +99,24 @@ impl LockedPackage {
         }
     }
 
+    /// The digests of what runners of Python have unpacked of it.
+    #[must_use]
+    pub fn unpacked(&self, server: &ServerConfig, environment: &Environment) -> Vec<String> {
+        if self.ecosystem != "PyPI" {
+            return Vec::new();
+        }
+        unpacked(&caches(environment, |name| variable(server, name)), &self.name, &self.version)
+    }
+
     /// Its name and version, to be shown.
     #[must_use]
     pub fn shown(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
+}
+
+/// A folder that a server's own variables name: ours do not reach it.
+fn variable(server: &ServerConfig, name: &str) -> Option<PathBuf> {
+    let Transport::Stdio { env, .. } = &server.transport else { return None };
+    env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

@@ -56,5 +56,12 @@ fn problem(name: &str, other: Option<&str>) -> Option<String> {
 /// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress.
 fn look(name: &str) -> String {
     let seen = name.chars().filter_map(plain).filter(|c| !c.is_whitespace());
-    seen.map(|c| if c == '-' { '_' } else { c }).collect()
+    seen.map(|c| match c {
+        '-' => '_',
+        // One of them and the letter are told apart by nobody.
+        '0' => 'o',
+        '1' | '|' => 'l',
+        _ => c,
+    })
+    .collect()
 }

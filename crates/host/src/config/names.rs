@@ -2,16 +2,22 @@
 
 /// Variables that make a program load or run something else than itself.
 const RUNS_CODE: &[&str] = &[
+    "ANT_OPTS",
     "BASHOPTS",
     "BASH_ENV",
+    "BASH_LOADABLES_PATH",
+    "BROWSER",
     "BUN_INSPECT_PRELOAD",
     "BUN_OPTIONS",
+    "CARGO_BUILD_RUSTC",
     "CARGO_BUILD_RUSTC_WRAPPER",
+    "COMSPEC",
     "CORECLR_ENABLE_PROFILING",
     "CORECLR_PROFILER",
     "CORECLR_PROFILER_PATH",
     "COR_PROFILER",
     "COR_PROFILER_PATH",
+    "CVS_RSH",
     "DOTNET_ADDITIONAL_DEPS",
     "DOTNET_STARTUP_HOOKS",
     "EDITOR",
@@ -39,8 +45,11 @@ const RUNS_CODE: &[&str] = &[
     "GIT_SSH_COMMAND",
     "GIT_TEMPLATE_DIR",
     "GLIBC_TUNABLES",
+    "GOENV",
+    "GOTOOLCHAIN",
     "GRADLE_OPTS",
     "GTK_MODULES",
+    "HGRCPATH",
     "JAVA_OPTS",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
@@ -53,6 +62,7 @@ const RUNS_CODE: &[&str] = &[
     "MAVEN_OPTS",
     "NODE_OPTIONS",
     "NODE_REPL_EXTERNAL_MODULE",
+    "NPM_CONFIG_GIT",
     "NPM_CONFIG_GLOBALCONFIG",
     "NPM_CONFIG_INIT_MODULE",
     "NPM_CONFIG_NODE_OPTIONS",
@@ -68,6 +78,9 @@ const RUNS_CODE: &[&str] = &[
     "PERL5DB",
     "PERL5LIB",
     "PERL5OPT",
+    "PERL5SHELL",
+    "PERLLIB",
+    "PERL_MM_OPT",
     "PHPRC",
     "PHP_INI_SCAN_DIR",
     "PIP_CONFIG_FILE",
@@ -79,19 +92,28 @@ const RUNS_CODE: &[&str] = &[
     "PYTHONEXECUTABLE",
     "PYTHONHOME",
     "PYTHONINSPECT",
+    "PYTHONPLATLIBDIR",
     "PYTHONPYCACHEPREFIX",
     "PYTHONSTARTUP",
     "PYTHONUSERBASE",
     "PYTHONWARNINGS",
     "QT_PLUGIN_PATH",
+    "RSYNC_RSH",
     "RUBYLIB",
     "RUBYOPT",
+    "RUBYSHELL",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC_WRAPPER",
+    "RUSTFLAGS",
     "R_ENVIRON",
     "R_PROFILE",
     "R_PROFILE_USER",
+    "SBT_OPTS",
     "SHELLOPTS",
     "SSH_ASKPASS",
+    "SVN_SSH",
+    "TCLLIBPATH",
     "UV_CONFIG_FILE",
     "UV_DEFAULT_INDEX",
     "UV_EXTRA_INDEX_URL",
@@ -111,18 +133,40 @@ const FAMILIES: &[&str] = &["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"
 
 /// Variables that say where programs and modules are looked for.
 const LEADS_ELSEWHERE: &[&str] = &[
+    "APPDATA",
+    "AWS_CONFIG_FILE",
+    "BUNDLE_GEMFILE",
     "CLASSPATH",
+    "CURL_CA_BUNDLE",
+    "DOCKER_CONFIG",
+    "DOCKER_HOST",
     "ENV",
+    "GEM_HOME",
     "GEM_PATH",
+    "GIT_SSL_NO_VERIFY",
     "GOFLAGS",
     "HOME",
+    "KUBECONFIG",
+    "LOCALAPPDATA",
     "LUA_PATH",
     "NODE_EXTRA_CA_CERTS",
     "NODE_PATH",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
     "PATH",
+    "PATHEXT",
+    "PSMODULEPATH",
+    "PYTHONHTTPSVERIFY",
     "PYTHONPATH",
+    "REQUESTS_CA_BUNDLE",
     "SHELL",
+    "SSL_CERT_DIR",
     "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "USERPROFILE",
+    "WINDIR",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_DIRS",
 ];
 
 /// Whether setting the variable can make any program run other code.
@@ -175,11 +219,35 @@ mod tests {
         for name in dangerous {
             assert!(runs_code(name), "{name}");
         }
-        for name in ["GIT_CONFIG_KEY_0", "BASH_FUNC_ls%%", "dotnet_startup_hooks"] {
+        let further = [
+            "GIT_CONFIG_KEY_0",
+            "BASH_FUNC_ls%%",
+            "dotnet_startup_hooks",
+            "LD_BIND_NOW",
+            "ld_preload",
+            "Dyld_Library_Path",
+            "PERL5OPT",
+            "RUBYOPT",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "npm_config_node_options",
+            "SVN_SSH",
+            "RSYNC_RSH",
+            "HGRCPATH",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "ComSpec",
+            "LUA_INIT_5_4",
+            "PYTHONBREAKPOINT",
+            "LESSOPEN",
+        ];
+        for name in further {
             assert!(runs_code(name), "{name}");
         }
         for name in ["PATH", "API_KEY", "PYTHONPATH", "ENV", "LDAP_URL", "NODE_ENV"] {
             assert!(!runs_code(name), "{name}");
+        }
+        for name in ["PATH", "PSModulePath", "kubeconfig", "NODE_TLS_REJECT_UNAUTHORIZED"] {
+            assert!(leads_elsewhere(name) && !runs_code(name), "{name}");
         }
     }
 

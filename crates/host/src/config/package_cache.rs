@@ -18,9 +18,11 @@ pub(super) struct Fetched {
 }
 
 /// Where npm keeps what it fetched.
-pub(super) fn folder(environment: &Environment) -> Option<PathBuf> {
-    let named = ["npm_config_cache", "NPM_CONFIG_CACHE"];
-    let named = named.iter().find_map(|name| environment.folder(name));
+pub(super) fn folder(
+    environment: &Environment,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let named = ["npm_config_cache", "NPM_CONFIG_CACHE"].into_iter().find_map(variable);
     named.or_else(|| Some(environment.home.as_ref()?.join(".npm")))
 }
 

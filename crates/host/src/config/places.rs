@@ -131,7 +131,8 @@ impl Places {
 fn system_folder(environment: &Environment) -> Option<PathBuf> {
     environment.folder("SWITCHBOARD_SYSTEM").or_else(|| {
         Some(if cfg!(windows) {
-            environment.folder("ProgramData")?.join("Switchboard")
+            // Everybody may make folders in `ProgramData`, so it is not there.
+            environment.folder("ProgramFiles")?.join("Switchboard")
         } else if cfg!(target_os = "macos") {
             PathBuf::from("/Library/Application Support/Switchboard")
         } else {
@@ -177,6 +178,34 @@ mod tests {
             home: Some(home.to_owned()),
             current_dir: current.to_owned(),
         }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn the_user_file_and_the_state_folder_are_where_windows_has_them() {
+        let variables =
+            [("AppData", r"C:\r"), ("LocalAppData", r"C:\l"), ("ProgramFiles", r"C:\p")];
+        let found = |variables: &[(&str, &str)]| {
+            let environment = environment(variables, Path::new(r"C:\h"), Path::new(r"C:\here"));
+            let places = Places::find(&environment, &[]).unwrap();
+            (places.user.unwrap(), places.state, places.system)
+        };
+        assert_eq!(
+            found(&variables),
+            (
+                r"C:\r\switchboard\config.json".into(),
+                r"C:\l\switchboard".into(),
+                Some(r"C:\p\Switchboard".into())
+            )
+        );
+        assert_eq!(
+            found(&[]),
+            (
+                r"C:\h\AppData\Roaming\switchboard\config.json".into(),
+                r"C:\h\AppData\Local\switchboard".into(),
+                None
+            )
+        );
     }
 
     #[cfg(unix)]

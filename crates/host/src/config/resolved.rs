@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::config::authorities::AuthoritiesFile;
 use crate::config::chat::ChatSettings;
 use crate::config::danger::Finding;
 use crate::config::discovery::Discovery;
@@ -18,6 +19,7 @@ use crate::config::policy_file::Policies;
 use crate::config::sampling::SamplingSettings;
 use crate::config::sandbox::Confinement;
 use crate::config::team::Team;
+use crate::config::turned::Turned;
 use crate::config::web_address;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
@@ -96,6 +98,8 @@ pub struct ServerConfig {
     pub era: EraSetting,
     /// As whom to log in to it, and for what.
     pub oauth: OauthSettings,
+    /// Who may issue its certificate beside those that the system trusts.
+    pub authorities: Option<AuthoritiesFile>,
     /// Whether it may ask a model, and how much.
     pub sampling: Option<SamplingSettings>,
     /// What it may reach on this machine.
@@ -151,6 +155,10 @@ impl ServerConfig {
             Transport::Http { urls, headers, kind } => {
                 let digest = with_list(digest.with("http").with(&format!("{kind:?}")), urls);
                 let digest = with_map(digest, headers);
+                let digest = match &self.authorities {
+                    Some(file) => digest.with("authorities").with(&file.pem),
+                    None => digest,
+                };
                 if self.oauth == OauthSettings::default() {
                     digest
                 } else {
@@ -331,6 +339,8 @@ pub struct Settings {
     pub pins: bool,
     /// What happens when a server is first seen.
     pub first_use: FirstUse,
+    /// How much is held when a definition turns into an attack.
+    pub turned: Turned,
     /// Where servers are looked for.
     pub discovery: Discovery,
 }
@@ -367,6 +377,7 @@ impl Default for Settings {
             team: Team::default(),
             pins: true,
             first_use: FirstUse::Trust,
+            turned: Turned::Server,
             discovery: Discovery::default(),
         }
     }

@@ -32,6 +32,7 @@ fn server(transport: Transport) -> ServerConfig {
         prefix: None,
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
+        authorities: None,
         sampling: None,
         log_level: None,
         trusted: false,

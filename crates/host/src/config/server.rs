@@ -13,7 +13,7 @@ use crate::config::resolved::{
 };
 use crate::config::sampling;
 use crate::config::sandbox::{self, Confinement};
-use crate::config::transport::{self, Entry, EnvFile};
+use crate::config::transport::{self, Entry, EnvFile, Found};
 use crate::digest::Digest;
 use crate::server_id::ServerId;
 
@@ -30,6 +30,7 @@ pub(super) const KEYS: &[&str] = &[
     "url",
     "urls",
     "headers",
+    "caFile",
     "oauth",
     "disabled",
     "timeout",
@@ -77,9 +78,10 @@ pub(super) fn read(
     let agreed = agreed(reader, members, layer)?;
     let is_agreed = |finding: &Finding| !finding.is_danger() || agreed.contains(&finding.word);
     let mut server = ServerConfig {
-        transport: found.transport,
         approved: layer != Layer::Project && findings.iter().all(is_agreed),
-        approval_digest: approval_digest(&member.value, found.env_file.as_ref(), &findings),
+        approval_digest: approval_digest(&member.value, &found, &findings),
+        transport: found.transport,
+        authorities: found.authorities,
         findings,
         source: Source { file: reader.file.to_path_buf(), layer, line: member.at.line },
         ..plain(id)
@@ -122,6 +124,7 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
         prefix: None,
         era: EraSetting::Auto,
         oauth: OauthSettings::default(),
+        authorities: None,
         sampling: None,
         confinement: Confinement::None,
         log_level: None,
@@ -139,13 +142,17 @@ pub(super) fn plain(id: ServerId) -> ServerConfig {
 /// not to what it meant that day. A file with variables belongs to it, since whoever can change
 /// that file can change what the server does. What is dangerous belongs to it as well: a variable
 /// can turn what was harmless into something else.
-fn approval_digest(entry: &Node, env_file: Option<&EnvFile>, findings: &[Finding]) -> String {
+fn approval_digest(entry: &Node, found: &Found, findings: &[Finding]) -> String {
     let digest = Digest::of("approval").with(&entry.compact());
     let dangers = findings.iter().filter(|finding| finding.is_danger());
     let digest = dangers
         .fold(digest, |digest, one| digest.with("danger").with(&one.word).with(&one.message));
-    match env_file {
-        Some(file) => digest.with(&file.text).hex(),
+    let digest = match &found.env_file {
+        Some(file) => digest.with(&file.text),
+        None => digest,
+    };
+    match &found.authorities {
+        Some(file) => digest.with("authorities").with(&file.pem).hex(),
         None => digest.hex(),
     }
 }

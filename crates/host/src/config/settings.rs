@@ -12,6 +12,7 @@ use crate::config::policy_nodes::Nodes;
 use crate::config::reader::Reader;
 use crate::config::resolved::{Durability, FirstUse, Layer, Settings};
 use crate::config::team;
+use crate::config::turned::Turned;
 
 const KEYS: &[&str] = &[
     "autoApprove",
@@ -33,6 +34,7 @@ const KEYS: &[&str] = &[
     "notifications",
     "pins",
     "firstUse",
+    "turned",
     "registries",
     "knownServers",
 ];
@@ -131,6 +133,10 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
             let choices = [("trust", FirstUse::Trust), ("ask", FirstUse::Ask)];
             settings.first_use = reader.choice(node, key, &choices)?;
         }
+        "turned" => {
+            let choices = [("server", Turned::Server), ("definition", Turned::Definition)];
+            settings.turned = reader.choice(node, key, &choices)?;
+        }
         "registries" => {
             settings.discovery.registries = discovery::registries(reader, node, key)?;
         }
@@ -168,5 +174,6 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || current.taint && !wanted.taint
         || !wanted.pins && current.pins
         || wanted.first_use < current.first_use
+        || wanted.turned < current.turned
         || wanted.discovery != current.discovery
 }

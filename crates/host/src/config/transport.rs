@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
 
+use crate::config::authorities::{self, AuthoritiesFile};
 use crate::config::document::{Member, Node, Position, Value};
 use crate::config::dotenv;
 use crate::config::error::{ConfigError, shown};
@@ -16,7 +17,7 @@ use crate::secret_reference;
 
 /// The keys that may also stand inside a nested `transport` object.
 pub(super) const KEYS: &[&str] =
-    &["type", "command", "args", "env", "cwd", "envFile", "url", "urls", "headers"];
+    &["type", "command", "args", "env", "cwd", "envFile", "url", "urls", "headers", "caFile"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -37,6 +38,7 @@ const KINDS: &[(&str, Kind)] = &[
 pub(super) struct Found {
     pub(super) transport: Transport,
     pub(super) env_file: Option<EnvFile>,
+    pub(super) authorities: Option<AuthoritiesFile>,
 }
 
 pub(super) struct EnvFile {
@@ -95,7 +97,12 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
             return Err(error.hint("keep `command` for a program, or `url` for a remote server"));
         }
         (Some(command), None, None | Some(Kind::Stdio)) => {
-            warn_without_effect(reader, entry, &["headers"], "a server started by `command`");
+            warn_without_effect(
+                reader,
+                entry,
+                &["headers", "caFile"],
+                "a server started by `command`",
+            );
             stdio(reader, entry, command)?
         }
         (None, Some(_), None) => (http(reader, entry, HttpKind::Auto)?, None),
@@ -113,7 +120,12 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
             return Err(reader.error(entry.at, "is of a remote type and so needs `url`"));
         }
     };
-    Ok(Found { transport, env_file })
+    let named = entry.node("caFile").filter(|_| matches!(transport, Transport::Http { .. }));
+    let authorities = match named {
+        Some(node) => authorities::read(reader, node, "caFile")?,
+        None => None,
+    };
+    Ok(Found { transport, env_file, authorities })
 }
 
 /// The type, under any of its three names; they must not contradict each other.

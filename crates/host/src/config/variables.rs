@@ -48,7 +48,9 @@ impl VariableError {
                 `${pathSeparator}` and `${/}`; write `$${` for a plain `${`"
                 .to_owned(),
             Self::Open => "write `$${` for a plain `${`".to_owned(),
-            Self::NoHome => "set `HOME`".to_owned(),
+            Self::NoHome => {
+                format!("set `{}`", if cfg!(windows) { "USERPROFILE" } else { "HOME" })
+            }
             Self::NotText(_) => "use a folder with a plain name".to_owned(),
         }
     }

@@ -138,6 +138,19 @@ mod tests {
             ("https:///example.com", None),
             ("https://a.example.com:99999/", None),
             ("https://a.example.com\t/", None),
+            ("https://api.example.com%2eevil.tld/", None),
+            ("https://api.example.com%00.evil.tld/", None),
+            ("https://api.example.com:443@evil.tld/", None),
+            ("https://api.example.com\u{3002}evil.tld/", None),
+            ("https://api.example.com\u{200b}/", None),
+            ("https://ａpi.example.com/", None),
+            ("http://0177.0.0.1/", None),
+            ("http://127.0.0.0x1/", None),
+            ("http://[::1%25lo]/", None),
+            ("https:/api.example.com/", None),
+            ("javascript://api.example.com/%0aalert(1)", Some("api.example.com")),
+            ("https://api.example.com;evil.tld/", None),
+            ("https://api.example.com,evil.tld/", None),
         ] {
             let got = WebParts::of(address).ok().map(|parts| parts.host);
             assert_eq!(got.as_deref(), expected, "{address}");

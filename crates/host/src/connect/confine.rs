@@ -35,6 +35,7 @@ pub fn confine(words: &[OsString]) -> u8 {
 
 /// What programs need of the system to start at all, to find names and to check certificates.
 /// Accounts' passwords and other people's files are not among it.
+#[cfg(target_os = "linux")]
 const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -69,6 +70,7 @@ const SYSTEM: &[&str] = &[
     "/etc/timezone",
 ];
 
+#[cfg(target_os = "linux")]
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 

@@ -20,7 +20,7 @@ use crate::connect::listening::Listening;
 use crate::connect::listing::{EVERYTHING, list};
 use crate::connect::process::Process;
 use crate::connect::surroundings::Surroundings;
-use crate::connect::{Failure, Health, Status};
+use crate::connect::{Failure, Health, Run, Status};
 use crate::login::Account;
 
 /// A server that lived as long starts afresh: its next failure is the first.
@@ -114,7 +114,11 @@ impl Connection {
             let end = match outcome {
                 Ok(live) => {
                     was_ready = true;
-                    self.tend(live, &mut offers, account).await
+                    let process = live.process.as_ref().and_then(Process::id);
+                    self.health.set_run(Some(Run { process, since: Instant::now() }));
+                    let end = self.tend(live, &mut offers, account).await;
+                    self.health.set_run(None);
+                    end
                 }
                 Err(NotEstablished::Failed(failure)) => End::Lost(failure),
                 Err(NotEstablished::NeedsLogin(failure)) => End::NeedsLogin(failure),

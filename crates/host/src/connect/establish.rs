@@ -19,6 +19,7 @@ use crate::connect::private_folder;
 use crate::connect::process::{Launch, Process};
 use crate::connect::stderr::{ErrorLog, log_file};
 use crate::connect::surroundings::Surroundings;
+use crate::connect::trust::untrusted_hint;
 use crate::login::{Account, Challenge, LoginError};
 use crate::redact;
 use crate::server_id::ServerId;
@@ -64,6 +65,7 @@ pub(super) async fn establish(
             let launch = Launch {
                 command,
                 args,
+                line: None,
                 env,
                 cwd: cwd.as_deref(),
                 confinement: &config.confinement,
@@ -82,7 +84,8 @@ pub(super) async fn establish(
                 let account: Arc<Account> = Arc::clone(account);
                 endpoint = endpoint.with_authorization(account);
             }
-            let client = around.client().map_err(|error| failed(url, &error))?;
+            let client =
+                around.client(config.authorities.as_ref()).map_err(|error| failed(url, &error))?;
             let us = around.introduction(&config.id);
             let told_of_roots = tells_of_roots(&us);
             let door = Door {
@@ -278,6 +281,7 @@ fn hint_for(error: &RequestError) -> Option<String> {
     let hint = match error {
         RequestError::TimedOut(_) => "check that the command starts an MCP server",
         RequestError::NotSent(_) => "check that the server runs and that its address is right",
+        RequestError::Untrusted(why) => untrusted_hint(why),
         RequestError::Http { status: 403, .. } => "check the server's `headers`",
         RequestError::Http { status: 404 | 405, .. } => "check the path of the server's `url`",
         RequestError::Protocol(_) => "check that an MCP server answers there",

@@ -10,6 +10,12 @@ type Inner = tokio::process::Child;
 #[cfg(windows)]
 type Inner = Box<dyn process_wrap::tokio::ChildWrapper>;
 
+#[cfg(windows)]
+const CREATE_SUSPENDED: u32 = 0x0000_0004;
+/// A console of its own that nobody sees: Ctrl-C in ours is for us, and no window opens.
+#[cfg(windows)]
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+
 /// A process and what it started.
 #[derive(Debug)]
 pub(super) struct Family {
@@ -36,9 +42,17 @@ impl Family {
         use process_wrap::tokio::{CommandWrap, JobObject, KillOnDrop};
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop).wrap(JobObject);
-        let mut head = command.spawn()?;
+        let mut head = command.spawn_with(|command| {
+            // The job starts it by itself once it belongs to it.
+            command.creation_flags(CREATE_SUSPENDED | CREATE_NO_WINDOW).spawn()
+        })?;
         let pipes = (head.stdin().take(), head.stdout().take(), head.stderr().take());
         Ok((Self { head }, pipes))
+    }
+
+    /// The number of the head, until it has ended.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.head.id()
     }
 
     /// Waits for the head to end.
@@ -49,11 +63,16 @@ impl Family {
     /// Asks the family to end, where the system knows such a request.
     #[cfg(unix)]
     pub(super) fn ask_to_end(&mut self) {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // The head has not been waited for, so its number is still its own.
-        if let Some(pid) = self.head.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-            kill_process_group(pid, Signal::TERM).ok();
+        if let Some(group) = self.group() {
+            rustix::process::kill_process_group(group, rustix::process::Signal::TERM).ok();
         }
+    }
+
+    /// The number of the group, while it is the family's own: once the head has been waited for,
+    /// the system may give it to somebody else.
+    #[cfg(unix)]
+    fn group(&self) -> Option<rustix::process::Pid> {
+        self.head.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
     }
 
     /// Ends the family: there is no polite way here.
@@ -65,12 +84,13 @@ impl Family {
     /// Ends the family for certain.
     pub(super) fn kill(&mut self) {
         #[cfg(unix)]
-        {
-            use rustix::process::{Pid, Signal, kill_process_group};
-            if let Some(pid) = self.head.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-                kill_process_group(pid, Signal::KILL).ok();
-            }
+        if let Some(group) = self.group() {
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
         }
         self.head.start_kill().ok();
     }
 }
+
+#[cfg(test)]
+#[path = "family_tests.rs"]
+mod tests;

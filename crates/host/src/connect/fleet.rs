@@ -156,6 +156,33 @@ impl Tool {
         self.digest.get_or_init(|| crate::digest::of([self.item.raw.get().as_bytes()]).into())
     }
 
+    /// The address of its page for people, where its definition names one.
+    #[must_use]
+    pub fn page(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Part {
+            #[serde(rename = "_meta")]
+            meta: Meta,
+        }
+        #[derive(Deserialize)]
+        struct Meta {
+            ui: Option<Ui>,
+            #[serde(rename = "ui/resourceUri")]
+            older: Option<String>,
+        }
+        #[derive(Deserialize)]
+        struct Ui {
+            #[serde(rename = "resourceUri")]
+            page: Option<String>,
+        }
+        let text = self.item.raw.get();
+        if !text.contains("resourceUri") {
+            return None;
+        }
+        let Part { meta } = serde_json::from_str(text).ok()?;
+        meta.ui.and_then(|ui| ui.page).or(meta.older)
+    }
+
     /// What a call needs to know of it.
     #[must_use]
     pub fn facts(&self) -> Facts {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::{Notify, oneshot};
 
@@ -24,6 +25,16 @@ pub struct Health {
     /// Who waits until everything that the server has sent is taken in.
     behind: Mutex<Vec<oneshot::Sender<()>>>,
     wants_catching_up: Notify,
+    run: Mutex<Option<Run>>,
+}
+
+/// One run of a server: from its start until it ends or is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The process that was started for it, which has the server below it; none of a remote one.
+    pub process: Option<u32>,
+    /// Since when it is there.
+    pub since: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +60,17 @@ impl Health {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
         InUse(Arc::clone(self))
+    }
+
+    /// The run that goes on, if the server is there.
+    #[must_use]
+    pub fn run(&self) -> Option<Run> {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a run begins, or that it is over.
+    pub(super) fn set_run(&self, run: Option<Run>) {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
     }
 
     /// Why calls fail at once at the moment.

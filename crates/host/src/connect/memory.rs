@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::whole_file;
+
 /// How a server was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,6 +58,5 @@ fn write(file: &std::path::Path, text: &str) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let temporary = tempfile::NamedTempFile::new_in(folder)?;
     std::fs::write(temporary.path(), text)?;
-    temporary.persist(file)?;
-    Ok(())
+    whole_file::put_in_place(temporary, file)
 }

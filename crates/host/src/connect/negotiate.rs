@@ -224,7 +224,7 @@ impl Door<'_> {
 fn may_try_another(error: &RequestError) -> bool {
     match error {
         RequestError::Rpc(error) => !error.is_modern(),
-        RequestError::NotSent(_) => false,
+        RequestError::NotSent(_) | RequestError::Untrusted(_) => false,
         RequestError::Http { status, .. } => !matches!(status, 401 | 403 | 429),
         RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => true,
     }

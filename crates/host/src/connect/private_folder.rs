@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::digest;
+use crate::plain_path;
 use crate::server_id::ServerId;
 
 /// Makes the folder if it is not there; it is for its owner alone.
@@ -16,5 +17,5 @@ pub(super) fn make(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&folder)?;
-    fs::canonicalize(folder)
+    plain_path::resolved(&folder)
 }

@@ -1,7 +1,7 @@
 //! A server's process: a clean environment, its own group, and an end that is certain.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -9,40 +9,19 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use crate::config::Confinement;
-use crate::connect::Failure;
 use crate::connect::family::Family;
-use crate::connect::plan;
 use crate::connect::stderr::ErrorLog;
-
-/// Variables of our own environment that a server may have; all others are ours alone.
-const PASSED_ON: &[&str] = if cfg!(windows) {
-    &[
-        "PATH",
-        "USERNAME",
-        "USERPROFILE",
-        "HOMEDRIVE",
-        "HOMEPATH",
-        "LANG",
-        "TZ",
-        "TEMP",
-        "TMP",
-        "SYSTEMROOT",
-        "SYSTEMDRIVE",
-        "APPDATA",
-        "LOCALAPPDATA",
-        "PROGRAMFILES",
-        "COMSPEC",
-        "PATHEXT",
-    ]
-} else {
-    &[
-        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
-        "TERM",
-    ]
-};
+use crate::connect::{Failure, clean_environment, plan, program};
 
 /// The first word that has the keeper's program confine itself and become a server.
 pub const CONFINER: &str = "__confine";
+
+/// Why a server that asks for a sandbox does not start.
+const NO_SANDBOX: &str = if cfg!(unix) {
+    "a sandbox needs a keeper, and this host has none"
+} else {
+    "there is no sandbox on this system"
+};
 
 /// How long a server has to leave after its input is closed.
 const POLITE: Duration = Duration::from_secs(2);
@@ -57,6 +36,8 @@ const LAST_ERRORS: Duration = Duration::from_millis(200);
 pub(crate) struct Launch<'a> {
     pub(crate) command: &'a str,
     pub(crate) args: &'a [String],
+    /// A line for a shell, after its arguments: quotes and spaces in it are the shell's matter.
+    pub(crate) line: Option<&'a str>,
     pub(crate) env: &'a BTreeMap<String, String>,
     pub(crate) cwd: Option<&'a Path>,
     /// The variables of our own environment.
@@ -83,8 +64,8 @@ impl Process {
         launch: &Launch<'_>,
         log: &ErrorLog,
     ) -> Result<(Self, ChildStdin, ChildStdout), Failure> {
-        let env = environment(launch);
-        let program = find(launch, &env)?;
+        let env = clean_environment::of(launch);
+        let program = program::find(launch, &env)?;
         let mut command = match launch.keeper {
             Some([keeper, words @ ..]) => {
                 let mut command = Command::new(keeper);
@@ -96,12 +77,15 @@ impl Process {
                 command
             }
             _ if matches!(launch.confinement, Confinement::Profile(_)) => {
-                return Err(Failure::new("a sandbox needs a keeper, and this host has none"));
+                return Err(Failure::new(NO_SANDBOX));
             }
             _ => Command::new(&program),
         };
+        command.args(launch.args);
+        if let Some(line) = launch.line {
+            add_line(&mut command, line);
+        }
         command
-            .args(launch.args)
             .env_clear()
             .envs(&env)
             .stdin(Stdio::piped())
@@ -122,6 +106,11 @@ impl Process {
         // Ends with the pipe, and is ended by `stop`.
         let errors = tokio::spawn(async move { log.follow(stderr).await });
         Ok((Self { family, errors, kept: launch.keeper.is_some() }, stdin, stdout))
+    }
+
+    /// Its number, while it has one.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.family.id()
     }
 
     /// Waits for the end and says how it came.
@@ -169,108 +158,15 @@ impl Drop for Process {
     }
 }
 
-/// The environment that a server gets.
-fn environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
-    let passed_on = |name: &str| PASSED_ON.iter().any(|kept| kept.eq_ignore_ascii_case(name));
-    let mut env: BTreeMap<String, String> = launch
-        .surroundings
-        .iter()
-        .filter(|(name, _)| passed_on(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    if let Some(folder) = launch.own_folder.and_then(Path::to_str) {
-        env.insert("TMPDIR".to_owned(), folder.to_owned());
-    }
-    env.extend(launch.env.clone());
-    env
+#[cfg(not(windows))]
+fn add_line(command: &mut Command, line: &str) {
+    command.arg(line);
 }
 
-/// Finds the program once, so that what was checked is what runs.
-fn find(launch: &Launch<'_>, env: &BTreeMap<String, String>) -> Result<PathBuf, Failure> {
-    let command = Path::new(launch.command);
-    if command.components().count() > 1 || command.is_absolute() {
-        let base = launch.cwd.unwrap_or(Path::new(""));
-        let path = if command.is_absolute() { command.to_owned() } else { base.join(command) };
-        let path = std::path::absolute(&path).unwrap_or(path);
-        return match check(&path) {
-            Found::Program => Ok(path),
-            Found::NotExecutable => Err(not_executable(&path)),
-            Found::Nothing => {
-                Err(Failure::new(format!("there is no program `{}`", path.display()))
-                    .with_hint("set `command` to the full path of the program"))
-            }
-        };
-    }
-    let path = env.get("PATH").map(String::as_str).unwrap_or_default();
-    let mut not_runnable = None;
-    // A folder that depends on where we stand could hold a program of whoever made that folder.
-    for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
-        for candidate in candidates(&folder.join(command)) {
-            match check(&candidate) {
-                Found::Program => return Ok(candidate),
-                Found::NotExecutable => not_runnable = Some(candidate),
-                Found::Nothing => {}
-            }
-        }
-    }
-    Err(match not_runnable {
-        Some(path) => not_executable(&path),
-        None => Failure::new(format!("the command `{}` was not found on PATH", launch.command))
-            .with_hint(install_hint(launch.command)),
-    })
-}
-
-fn install_hint(command: &str) -> String {
-    match command {
-        "npx" | "node" | "npm" => "install Node.js, or set `command` to its full path".to_owned(),
-        "uvx" | "uv" => "install uv, or set `command` to its full path".to_owned(),
-        "docker" => "install Docker, or set `command` to its full path".to_owned(),
-        _ => format!("install `{command}`, or set `command` to its full path"),
-    }
-}
-
-fn not_executable(path: &Path) -> Failure {
-    Failure::new(format!("`{}` may not be executed", path.display()))
-        .with_hint(format!("run `chmod +x {}`, or choose another `command`", path.display()))
-}
-
-enum Found {
-    Program,
-    NotExecutable,
-    Nothing,
-}
-
-#[cfg(unix)]
-fn check(path: &Path) -> Found {
-    use rustix::fs::{Access, access};
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => match access(path, Access::EXEC_OK) {
-            Ok(()) => Found::Program,
-            Err(_) => Found::NotExecutable,
-        },
-        _ => Found::Nothing,
-    }
-}
-
-#[cfg(not(unix))]
-fn check(path: &Path) -> Found {
-    if path.is_file() { Found::Program } else { Found::Nothing }
-}
-
-#[cfg(unix)]
-fn candidates(path: &Path) -> [PathBuf; 1] {
-    [path.to_owned()]
-}
-
-/// On Windows `npx` is `npx.cmd`.
-#[cfg(not(unix))]
-fn candidates(path: &Path) -> [PathBuf; 4] {
-    let with = |ending: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    [path.to_owned(), with(".exe"), with(".cmd"), with(".bat")]
+/// The shell takes off one pair of quotes and reads what is between them as it is.
+#[cfg(windows)]
+fn add_line(command: &mut Command, line: &str) {
+    command.raw_arg(format!("\"{line}\""));
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -280,7 +176,9 @@ fn describe(status: ExitStatus) -> String {
     }
     match status.code() {
         // The keeper hands on a signal the way shells do.
-        Some(code @ 129..=192) => format!("killed by signal {}", code - 128),
+        Some(code @ 129..=192) if cfg!(unix) => format!("killed by signal {}", code - 128),
+        // Windows says so that a program crashed; people look such numbers up in this form.
+        Some(code) if code < 0 => format!("exit status {code:#010X}"),
         Some(code) => format!("exit status {code}"),
         None => "ended".to_owned(),
     }

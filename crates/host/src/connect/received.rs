@@ -10,6 +10,7 @@ use crate::connect::call_answers::Whose;
 use crate::connect::changed::Changed;
 use crate::connect::connection::Connection;
 use crate::connect::informing::wanted_level;
+use crate::connect::listing::EVERYTHING;
 use crate::connect::patience::patiently;
 use crate::connect::task_news::tell_task;
 use crate::connect::{Answering, Asking};
@@ -46,16 +47,11 @@ impl Connection {
                 let server = self.config.id.clone();
                 let under_way = belongs_to.map_or_else(|| peer.tags(), |call| vec![call]);
                 let whose = around.call_answers.whose(&under_way);
-                let open = asked.begin(&id);
+                let open = match asked.begin(&id) {
+                    Ok(open) => open,
+                    Err(busy) => return peer.refuse(id, busy),
+                };
                 self.around.tasks.spawn(async move {
-                    let open = match open {
-                        Ok(open) => open,
-                        Err(busy) => {
-                            // The connection may have ended meanwhile.
-                            peer.reply(&id, Err(busy)).await.ok();
-                            return;
-                        }
-                    };
                     let (server, params) = (server.as_ref(), params.as_ref());
                     // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
                     let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
@@ -75,6 +71,8 @@ impl Connection {
                     peer.reply(&id, answer.as_deref().map_err(Clone::clone)).await.ok();
                 });
             }
+            // Another machine or certificate may be another server with other definitions.
+            Inbound::Another => changed.mark(EVERYTHING),
             Inbound::Late { tag, answer } => {
                 if let Ok(answer) = answer {
                     // Evidence only: if nobody keeps records, nobody needs it.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::digest;
+use crate::file_name;
 use crate::redact;
 use crate::server_id::ServerId;
 
@@ -28,7 +29,10 @@ pub(crate) struct ErrorLog {
 #[must_use]
 pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name: String = server.as_str().chars().take(80).map(plain).collect();
+    let mut name: String = server.as_str().chars().take(80).map(plain).collect();
+    if file_name::is_device(&name) {
+        name.insert(0, '_');
+    }
     let digest = digest::of([server.as_str().as_bytes()]);
     let mark = digest.get(..8).unwrap_or_default();
     state.join("logs").join(format!("{name}-{mark}.log"))

@@ -11,7 +11,7 @@ use switchboard_wire::{Json, Limits, RequestError};
 use tokio::sync::mpsc;
 
 use crate::builtin::InProcess;
-use crate::config::Config;
+use crate::config::{AuthoritiesFile, Config};
 use crate::connect::answers::Answers;
 use crate::connect::call_answers::CallAnswers;
 use crate::connect::memory::Memory;
@@ -69,7 +69,12 @@ impl Surroundings {
 
     /// The client that all HTTP servers share, made when the first of them needs it: that reads the
     /// system's certificates, which a host without such servers can do without.
-    pub(super) fn client(&self) -> Result<HttpClient, RequestError> {
+    /// A server with authorities of its own has a client of its own.
+    pub(super) fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
+        if let Some(own) = own {
+            let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
+            return http::client_trusting(&Limits::default(), &own.authorities().map_err(bad)?);
+        }
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }

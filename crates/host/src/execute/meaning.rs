@@ -2,6 +2,7 @@
 
 use switchboard_wire::{Json, RequestError};
 
+use crate::connect::untrusted_hint;
 use crate::execute::message::Shape;
 use crate::login::Challenge;
 use crate::outcome::Outcome;
@@ -36,6 +37,10 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
     match error {
         RequestError::NotSent(why) => {
             Outcome::not_sent("no_connection", format!("server `{server}`: {why}"))
+        }
+        RequestError::Untrusted(why) => {
+            Outcome::not_sent("untrusted", format!("server `{server}`: {error}"))
+                .with_hint(untrusted_hint(why))
         }
         RequestError::Unknown(why) => Outcome::unknown(
             "may_have_executed",
@@ -91,7 +96,10 @@ pub(super) fn of_error(target: &Target, error: &RequestError) -> Outcome {
 /// Whether the failure says something about the server's health.
 pub(super) const fn is_ill(error: &RequestError) -> bool {
     match error {
-        RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::NotSent(_) => true,
+        RequestError::Unknown(_)
+        | RequestError::TimedOut(_)
+        | RequestError::NotSent(_)
+        | RequestError::Untrusted(_) => true,
         RequestError::Http { status, .. } => *status >= 500,
         RequestError::Rpc(_) | RequestError::Protocol(_) => false,
     }

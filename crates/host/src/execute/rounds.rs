@@ -129,7 +129,10 @@ pub(super) async fn exchange(
 /// The server has had the call already: what goes wrong later proves nothing about it.
 fn after_a_round(error: RequestError) -> RequestError {
     match error {
-        RequestError::NotSent(_) | RequestError::Http { .. } | RequestError::Rpc(_) => {
+        RequestError::NotSent(_)
+        | RequestError::Untrusted(_)
+        | RequestError::Http { .. }
+        | RequestError::Rpc(_) => {
             RequestError::Unknown(format!("after the server had asked for input: {error}"))
         }
         RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => error,

@@ -183,7 +183,11 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
         }
         RequestError::Unknown(_) | RequestError::TimedOut(_) => may_repeat(call).then_some(pause),
         RequestError::Http { status: 500.., .. } => may_repeat(call).then_some(pause),
-        RequestError::Http { .. } | RequestError::Rpc(_) | RequestError::Protocol(_) => None,
+        // A certificate does not get better within a call.
+        RequestError::Untrusted(_)
+        | RequestError::Http { .. }
+        | RequestError::Rpc(_)
+        | RequestError::Protocol(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::characters::{is_hidden, is_selector, tag_letter};
+use crate::characters::{is_hidden, is_mark, is_selector, tag_letter};
 
 /// Makes text of several lines safe to show.
 ///
@@ -73,13 +73,13 @@ fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
     let Some((clean, mut rest)) = text.split_at_checked(first) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 32);
     out.push_str(clean);
-    let mut before = clean.chars().next_back().unwrap_or('\0');
+    let mut before = Before::of(clean);
     while let Some(c) = rest.chars().next() {
         if tag_letter(c).is_some() {
             let end = rest.find(|c| tag_letter(c).is_none()).unwrap_or(rest.len());
             let (tags, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             push_tags(&mut out, tags);
-            before = c;
+            before.pass(c);
             rest = after;
             continue;
         }
@@ -89,7 +89,7 @@ fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
         } else {
             out.push(c);
         }
-        before = c;
+        before.pass(c);
         rest = after;
     }
     Cow::Owned(out)
@@ -104,23 +104,54 @@ fn first_change(text: &str, lines: Lines) -> Option<usize> {
         _ => false,
     };
     let from = text.bytes().position(|byte| !harmless(byte))?;
-    let mut before = text.get(..from).and_then(|text| text.chars().next_back()).unwrap_or('\0');
+    let mut before = Before::of(text.get(..from).unwrap_or_default());
     text.get(from..)?.char_indices().find_map(|(at, c)| {
         let after = text.get(from + at + c.len_utf8()..).unwrap_or_default();
         let changes = must_change(c, before, after, lines);
-        before = c;
+        before.pass(c);
         changes.then_some(from + at)
     })
 }
 
-fn must_change(c: char, before: char, after: &str, lines: Lines) -> bool {
+/// What stands before a character.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    last: char,
+    /// So many marks over and under letters stand there in a row.
+    marks: usize,
+}
+
+/// More marks on a letter reach into other lines.
+const MOST_MARKS: usize = 4;
+
+impl Before {
+    /// What stands at the end of a text.
+    fn of(text: &str) -> Self {
+        let marks = text.chars().rev().take(MOST_MARKS).take_while(|c| is_mark(*c)).count();
+        Self { last: text.chars().next_back().unwrap_or('\0'), marks }
+    }
+
+    const fn pass(&mut self, c: char) {
+        self.marks = if is_mark(c) { self.marks + 1 } else { 0 };
+        self.last = c;
+    }
+
+    /// Whether a selector chooses the look of an emoji or ideograph here; elsewhere it hides.
+    fn takes_selector(self, after: &str) -> bool {
+        let keycap = matches!(self.last, '0'..='9' | '#' | '*') && after.starts_with('\u{20e3}');
+        keycap || self.last >= '\u{a9}' && !is_selector(self.last) && !is_hidden(self.last)
+    }
+}
+
+fn must_change(c: char, before: Before, after: &str, lines: Lines) -> bool {
     match c {
         '\n' => matches!(lines, Lines::One),
         '\t' => false,
         '\\' => lines != Lines::Json && code(after, lines).is_some(),
         '<' => hidden_code(after).is_some(),
         // One selector chooses the look of an emoji; more of them carry hidden bytes.
-        '\u{fe00}'..='\u{fe0f}' => before == '\0' || is_selector(before),
+        '\u{fe00}'..='\u{fe0f}' => !before.takes_selector(after),
+        _ if is_mark(c) && !is_hidden(c) => before.marks >= MOST_MARKS || before.last == '\0',
         _ => c.is_control() || is_hidden(c),
     }
 }
@@ -233,6 +264,14 @@ mod tests {
             ("\u{2764}\u{fe0f}", "\u{2764}\u{fe0f}"),
             ("\u{2764}\u{fe0f}\u{fe01}", "\u{2764}\u{fe0f}<U+FE01>"),
             ("a\u{2028}b", "a<U+2028>b"),
+            ("r\u{fe0f}m", "r<U+FE0F>m"),
+            ("1\u{fe0f}\u{20e3} 1\u{fe0f}", "1\u{fe0f}\u{20e3} 1<U+FE0F>"),
+            ("r\u{2800}m\u{180e}\u{34f}", "r<U+2800>m<U+180E><U+034F>"),
+            ("\u{301}x", "<U+0301>x"),
+            (
+                "a\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}",
+                "a\u{301}\u{302}\u{303}\u{304}<U+0305><U+0306>",
+            ),
             ("tab\tline\nend", "tab\tline\nend"),
             ("größe 日本語", "größe 日本語"),
             // What only looks like a sign of ours is told from it.
@@ -271,6 +310,57 @@ mod tests {
         assert!(matches!(escape_line("one line"), Cow::Borrowed(_)));
     }
 
+    /// Every character that Unicode calls a control, a format character or a separator of lines, as
+    /// its table has them, and others that are never drawn; the code under test has a list of its
+    /// own.
+    const FORMAT: [(u32, u32); 30] = [
+        (0xad, 0xad),
+        (0x600, 0x605),
+        (0x61c, 0x61c),
+        (0x6dd, 0x6dd),
+        (0x70f, 0x70f),
+        (0x890, 0x891),
+        (0x8e2, 0x8e2),
+        (0x180e, 0x180e),
+        (0x200b, 0x200f),
+        (0x2028, 0x202e),
+        (0x2060, 0x2064),
+        (0x2066, 0x206f),
+        (0xfeff, 0xfeff),
+        (0xfff9, 0xfffb),
+        (0x110bd, 0x110bd),
+        (0x110cd, 0x110cd),
+        (0x13430, 0x1343f),
+        (0x1bca0, 0x1bca3),
+        (0x1d173, 0x1d17a),
+        (0xe0001, 0xe0001),
+        (0xe0020, 0xe007f),
+        (0x80, 0x9f),
+        (0x00, 0x08),
+        (0x0b, 0x1f),
+        (0x7f, 0x7f),
+        (0x34f, 0x34f),
+        (0x115f, 0x1160),
+        (0x17b4, 0x17b5),
+        (0x3164, 0x3164),
+        (0xffa0, 0xffa0),
+    ];
+
+    #[test]
+    fn no_control_or_format_character_of_the_table_survives() {
+        let odd = FORMAT.iter().flat_map(|(first, last)| *first..=*last);
+        for c in odd.filter_map(char::from_u32) {
+            for text in [format!("{c}"), format!("a{c}b"), format!("\u{1f600}{c}\u{1f600}")] {
+                let shown = escape(&text).into_owned();
+                assert!(!shown.contains(c), "{c:?} in {shown:?}");
+                assert!(!escape_line(&text).contains(c), "{c:?}");
+                assert!(!escape_json(&text).contains(c), "{c:?}");
+                assert!(!coded_json(&text).contains(c), "{c:?}");
+                assert_eq!(unescape(&shown), text);
+            }
+        }
+    }
+
     /// Text in which what must not be shown is as likely as what may.
     fn nasty() -> impl Strategy<Value = String> {
         let odd = prop::sample::select(vec![
@@ -283,6 +373,8 @@ mod tests {
             '\u{202e}',
             '\u{200b}',
             '\u{fe0f}',
+            '\u{301}',
+            '\u{2800}',
             '\u{e0041}',
             '\u{e0100}',
             '\0',

@@ -75,8 +75,9 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
 /// Whether a character carries text that a person does not see, or reorders what they do. Joiners
 /// and marks of direction stay: scripts and emoji are written with them.
 const fn is_smuggled(c: char) -> bool {
-    matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
-        | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+    matches!(c, '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn part(item: &Item, images: &mut Vec<Image>) -> Option<String> {

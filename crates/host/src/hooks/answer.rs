@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_wire::Json;
 
@@ -145,6 +146,10 @@ fn read(output: &[u8]) -> Result<Answer, Failure> {
     read_strictly(output).map_err(|error| no_answer(format!("wrote no JSON answer: {error}")))?;
     let written: Written<'_> = serde_json::from_slice(output)
         .map_err(|error| no_answer(format!("wrote an answer of another shape: {error}")))?;
+    let is_no = written.permission.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("deny"));
+    if let Some(name) = lookalike(output).filter(|_| !is_no) {
+        return Err(no_answer(format!("answered with `{name}`, which can be read in two ways")));
+    }
     let permission = match written.permission.as_deref().map(str::trim) {
         Some("allow") => Permission::Allow,
         Some("ask") => Permission::Ask,
@@ -171,6 +176,26 @@ fn read(output: &[u8]) -> Result<Answer, Failure> {
         agent_message: kept(written.agent_message),
         updated_input,
     })
+}
+
+/// A member that is nearly the one that decides, or says no in the words of another program.
+fn lookalike(output: &[u8]) -> Option<String> {
+    let members: serde_json::Map<String, Value> = serde_json::from_slice(output).ok()?;
+    let plain = |name: &str| {
+        let letters = name.chars().filter(char::is_ascii_alphanumeric);
+        letters.collect::<String>().to_lowercase()
+    };
+    let refuses = |value: &Value| {
+        let word = value.as_str().or_else(|| value.get("permissionDecision")?.as_str());
+        let words = ["deny", "denied", "block", "reject", "ask", "no"];
+        word.is_some_and(|word| words.contains(&plain(word).as_str()))
+    };
+    let found = members.iter().find(|(name, value)| match plain(name).as_str() {
+        "permission" | "continue" => !["permission", "continue"].contains(&name.as_str()),
+        "decision" | "permissiondecision" | "hookspecificoutput" => refuses(value),
+        _ => false,
+    });
+    found.map(|(name, _)| bounded(name))
 }
 
 fn bounded(text: &str) -> String {

@@ -78,12 +78,47 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
             r#"{"permission":"allow","updated_input":"{}"}"#,
             "NoAnswer: `updated_input` is not an object",
         ),
+        (
+            r#"{"permission":"allow","Permission":"deny"}"#,
+            "NoAnswer: answered with `Permission`, which can be read in two ways",
+        ),
+        (
+            r#"{"permission":"allow","decision":"block"}"#,
+            "NoAnswer: answered with `decision`, which can be read in two ways",
+        ),
+        (
+            r#"{"permission":"allow","hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+            "NoAnswer: answered with `hookSpecificOutput`, which can be read in two ways",
+        ),
+        (r#"{"permision":"allow"}"#, "NoAnswer: answered without `permission`"),
+        (
+            r#"{"permission ":"allow"}"#,
+            "NoAnswer: answered with `permission`, which can be read in two ways",
+        ),
+        (r#"{"permission":"allow","decision":"approve"}"#, "allow"),
         ("", "Silent: wrote no answer"),
         (" \n", "Silent: wrote no answer"),
     ] {
         assert_eq!(check(End::Exited(0), output), expected, "{output}");
     }
-    for output in ["[]", "true", "\"allow\"", "allow", r#"{"permission":["allow"]}"#, "{"] {
+    let marked = "\u{feff}{\"permission\":\"allow\"}";
+    let late = "{\"permission\":\"allow\"}\nDENY";
+    let cut = "{\"permission\":\"allow\"";
+    let text = "{\"permission\":\"allow\",\"continue\":\"false\"}";
+    let nul = "{\"permission\":\"allow\"}\0";
+    for output in [
+        marked,
+        late,
+        cut,
+        text,
+        nul,
+        "[]",
+        "true",
+        "\"allow\"",
+        "allow",
+        r#"{"permission":["allow"]}"#,
+        "{",
+    ] {
         let said = check(End::Exited(0), output);
         assert!(said.starts_with("NoAnswer: "), "{output}: {said}");
     }

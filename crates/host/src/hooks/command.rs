@@ -13,6 +13,9 @@ pub(super) fn command(text: &str) -> Run {
     }
 }
 
+/// What stands between the words of a line, beside spaces.
+const BETWEEN: &str = if cfg!(windows) { "|&;<>()\"'`=,^%" } else { "|&;<>()\"'`=" };
+
 /// Every word of a command that may name a file, also of one that needs a shell.
 pub(super) fn possible_files(run: &Run) -> Vec<&str> {
     match run {
@@ -20,7 +23,7 @@ pub(super) fn possible_files(run: &Run) -> Vec<&str> {
             std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect()
         }
         Run::Shell(line) => {
-            let between = |c: char| c.is_whitespace() || "|&;<>()\"'`=".contains(c);
+            let between = |c: char| c.is_whitespace() || BETWEEN.contains(c);
             line.split(between).filter(|word| !word.is_empty()).collect()
         }
         Run::Web(_) | Run::Unusable(_) => Vec::new(),
@@ -41,6 +44,8 @@ fn words(text: &str) -> Option<Vec<String>> {
             }
             // At the start of a word it stands for the home folder.
             '~' if word.is_none() => return None,
+            // Two of them stand for a variable there.
+            '%' if cfg!(windows) => return None,
             c if c.is_alphanumeric() || "-_./:@%+=,~".contains(c) => {
                 word.get_or_insert_default().push(c);
             }

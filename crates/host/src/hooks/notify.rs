@@ -96,6 +96,7 @@ async fn show(environment: &Environment, text: &str) -> Result<(), String> {
     let start = Start {
         program,
         args: &args,
+        line: None,
         folder: &environment.current_dir,
         env: &env,
         surroundings: &surroundings,

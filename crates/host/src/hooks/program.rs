@@ -37,6 +37,8 @@ pub(super) struct Left {
 pub(super) struct Start<'a> {
     pub(super) program: &'a str,
     pub(super) args: &'a [String],
+    /// What follows the arguments of a shell.
+    pub(super) line: Option<&'a str>,
     pub(super) folder: &'a Path,
     pub(super) env: &'a BTreeMap<String, String>,
     /// The variables of our own environment.
@@ -55,6 +57,7 @@ pub(super) async fn run(start: &Start<'_>, input: &str, limit: Duration) -> Left
     let launch = Launch {
         command: start.program,
         args: start.args,
+        line: start.line,
         env: start.env,
         cwd: Some(start.folder),
         surroundings: start.surroundings,
@@ -80,7 +83,9 @@ pub(super) async fn run(start: &Start<'_>, input: &str, limit: Duration) -> Left
         }
         Ok(Some(status)) => match status.code() {
             // The keeper hands on a signal the way shells do.
-            Some(code @ 129..=192) => End::Broke(format!("was killed by signal {}", code - 128)),
+            Some(code @ 129..=192) if cfg!(unix) => {
+                End::Broke(format!("was killed by signal {}", code - 128))
+            }
             Some(code) => End::Exited(code),
             None => End::Broke("was killed".to_owned()),
         },

@@ -17,6 +17,10 @@ use crate::hooks::web;
 /// As many hooks are asked at the same time.
 const AT_ONCE: usize = 32;
 
+/// The system's shell and what makes it run the line that follows, without any start-up of its own.
+const SHELL: (&str, &[&str]) =
+    if cfg!(windows) { ("cmd", &["/D", "/S", "/C"]) } else { ("/bin/sh", &["-c"]) };
+
 /// Asks hooks.
 pub struct Runner {
     surroundings: BTreeMap<String, String>,
@@ -94,13 +98,13 @@ impl Runner {
                 );
             }
         }
-        let shell;
-        let (program, args) = match &hook.run {
-            Run::Program { program, args } => (program.as_str(), args.as_slice()),
+        let flags;
+        let (program, args, line) = match &hook.run {
+            Run::Program { program, args } => (program.as_str(), args.as_slice(), None),
             Run::Shell(line) => {
-                let (program, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
-                shell = [flag.to_owned(), line.clone()];
-                (program, shell.as_slice())
+                let (program, words) = SHELL;
+                flags = words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+                (program, flags.as_slice(), Some(line.as_str()))
             }
             Run::Web(url) => return self.ask_web(url, input, hook.limit).await,
             Run::Unusable(why) => return Left::broke(why.clone()),
@@ -108,6 +112,7 @@ impl Runner {
         let start = Start {
             program,
             args,
+            line,
             folder: &hook.folder,
             env: &self.env,
             surroundings: &self.surroundings,

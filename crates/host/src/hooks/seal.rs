@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::connect::startable;
 use crate::digest::Digest;
 use crate::hooks::command::possible_files;
 use crate::hooks::hook::Hook;
@@ -26,7 +27,8 @@ impl Seal {
         let mut named: Vec<PathBuf> = hooks
             .iter()
             .flat_map(|hook| {
-                possible_files(&hook.run).into_iter().map(|word| hook.folder.join(word))
+                let words = possible_files(&hook.run).into_iter();
+                words.flat_map(|word| startable(&hook.folder.join(word)))
             })
             .collect();
         named.sort_unstable();

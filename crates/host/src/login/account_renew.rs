@@ -63,7 +63,7 @@ impl Inner {
     }
 
     async fn refresh(&self, kept: &Kept, refresh: &Secret) -> Result<Tokens, LoginError> {
-        let fetcher = self.logins.fetcher(&self.url)?;
+        let fetcher = self.logins.fetcher(&self.url, self.server.authorities.as_ref())?;
         let endpoint = fetcher.reach.check("the token endpoint", &kept.token_endpoint)?;
         let mut client = kept.client.clone();
         // A secret that was changed in the configuration holds from now on.
@@ -114,7 +114,7 @@ impl Inner {
     /// Logs in with the client's own secret. Such a login is not kept: it can be had at any time.
     pub(super) async fn ask_as_client(&self, challenge: &Challenge) -> Result<(), LoginError> {
         let settings = &self.server.oauth;
-        let fetcher = self.logins.fetcher(&self.url)?;
+        let fetcher = self.logins.fetcher(&self.url, self.server.authorities.as_ref())?;
         let found = discover(&fetcher, &self.url, challenge, settings.issuer.as_deref()).await?;
         let client = configured(settings, &found.issuer)
             .ok_or_else(|| LoginError::NoClient { issuer: found.issuer.issuer.clone() })?;

@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url, redirect};
 use serde::de::DeserializeOwned;
+use switchboard_wire::http::Authorities;
 
 use crate::login::guard::{Reach, shown};
 use crate::login::resolver::{NotAllowed, Resolver};
@@ -42,15 +43,17 @@ pub(super) struct Post {
 }
 
 impl Fetcher {
-    pub(super) fn new(reach: Reach) -> Result<Self, LoginError> {
-        Self::through(Resolver::new(reach))
+    /// One that trusts these authorities beside those of the system.
+    pub(super) fn trusting(reach: Reach, more: &Authorities) -> Result<Self, LoginError> {
+        Self::through(Resolver::new(reach), more)
     }
 
     /// The same with a resolver that knows its reach.
-    pub(super) fn through(resolver: Resolver) -> Result<Self, LoginError> {
+    pub(super) fn through(resolver: Resolver, more: &Authorities) -> Result<Self, LoginError> {
         let reach = resolver.reach();
         switchboard_wire::http::prepare_tls();
         let client = Client::builder()
+            .tls_certs_merge(more.certificates())
             .connect_timeout(TIMES.0)
             .timeout(TIMES.1)
             .redirect(redirect::Policy::none())

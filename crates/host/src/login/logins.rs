@@ -8,9 +8,11 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use switchboard_wire::Limits;
-use switchboard_wire::http::{challenges, client};
+use switchboard_wire::http::{Authorities, Distrust, challenges, client_trusting};
 
-use crate::config::{Environment, Grant, Layer, ServerConfig, Settings, Transport};
+use crate::config::{
+    AuthoritiesFile, Environment, Grant, Layer, ServerConfig, Settings, Transport,
+};
 use crate::login::client::{Origin, Registered};
 use crate::login::discover::{Discovered, covers, discover};
 use crate::login::fetch::{Fetcher, failed};
@@ -137,7 +139,7 @@ impl Logins {
         door: Door,
         wish: Wish<'_>,
     ) -> Result<Pending, LoginError> {
-        let fetcher = self.fetcher(&url)?;
+        let fetcher = self.fetcher(&url, server.authorities.as_ref())?;
         (wish.told)(Step::Discovering);
         let wanted = server.oauth.issuer.as_deref();
         let found = discover(&fetcher, &url, &door.challenge, wanted).await?;
@@ -153,7 +155,7 @@ impl Logins {
         Pending::new(
             self.clone(),
             &page,
-            Parts { server: server.id.clone(), url, found, client, redirect_uri, asked },
+            Parts { server: server.id.clone(), url, fetcher, found, client, redirect_uri, asked },
         )
     }
 
@@ -260,8 +262,16 @@ impl Logins {
     }
 
     /// What visits addresses that the server at `url` names.
-    pub(super) fn fetcher(&self, url: &Url) -> Result<Fetcher, LoginError> {
+    pub(super) fn fetcher(
+        &self,
+        url: &Url,
+        own: Option<&AuthoritiesFile>,
+    ) -> Result<Fetcher, LoginError> {
         let reach = Reach::of(url);
+        // Whoever runs servers with certificates of their own often runs their logins as well.
+        if own.is_some() {
+            return Fetcher::trusting(reach, &authorities(own)?);
+        }
         let place = match reach {
             Reach::Loopback => &self.shared.near,
             Reach::Public => &self.shared.far,
@@ -269,7 +279,7 @@ impl Logins {
         if let Some(fetcher) = place.get() {
             return Ok(fetcher.clone());
         }
-        let made = Fetcher::new(reach)?;
+        let made = Fetcher::trusting(reach, &Authorities::default())?;
         Ok(place.get_or_init(|| made).clone())
     }
 
@@ -299,14 +309,21 @@ pub(super) fn is_for(kept: &Kept, server: &str, url: &Url) -> bool {
     kept.server == server && (kept.url == url.as_str() || covers(&kept.resource, url))
 }
 
+/// Whom a server's entry trusts beside the system.
+fn authorities(own: Option<&AuthoritiesFile>) -> Result<Authorities, LoginError> {
+    let Some(file) = own else { return Ok(Authorities::default()) };
+    file.authorities()
+        .map_err(|error| LoginError::NotVisited(format!("`{}` {error}", file.path.display())))
+}
+
 /// Asks a server for something harmless, to learn what it wants.
 async fn knock(server: &ServerConfig, url: &Url) -> Result<Door, LoginError> {
     const WHAT: &str = "the server";
     let Transport::Http { headers, .. } = &server.transport else {
         return Err(failed(WHAT, url, "is not reached over HTTP"));
     };
-    let client =
-        client(&Limits::default()).map_err(|error| failed(WHAT, url, error.to_string()))?;
+    let client = client_trusting(&Limits::default(), &authorities(server.authorities.as_ref())?)
+        .map_err(|error| failed(WHAT, url, error.to_string()))?;
     let mut request = client
         .post(url.clone())
         .timeout(DOOR)
@@ -317,6 +334,9 @@ async fn knock(server: &ServerConfig, url: &Url) -> Result<Door, LoginError> {
         request = request.header(name, value);
     }
     let response = request.send().await.map_err(|error| {
+        if let Some(distrust) = Distrust::of(&error) {
+            return failed(WHAT, url, format!("cannot be trusted: {distrust}"));
+        }
         let why = if error.is_timeout() { "did not answer in time" } else { "did not answer" };
         failed(WHAT, url, why)
     })?;

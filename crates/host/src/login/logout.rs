@@ -78,7 +78,7 @@ impl Logins {
         };
         let unusable = |_| LoginError::NotVisited("its address cannot be read".to_owned());
         let url = Url::parse(&kept.url).map_err(unusable)?;
-        let fetcher: Fetcher = self.fetcher(&url)?;
+        let fetcher: Fetcher = self.fetcher(&url, None)?;
         let endpoint = fetcher.reach.check("the revocation endpoint", endpoint)?;
         if let Some(refresh) = &kept.refresh {
             revoke(&fetcher, &endpoint, &kept.client, (refresh, "refresh_token")).await?;

@@ -6,6 +6,7 @@ use reqwest::Url;
 
 use crate::login::client::Registered;
 use crate::login::discover::Discovered;
+use crate::login::fetch::Fetcher;
 use crate::login::form::with_query;
 use crate::login::grant::{ask, is_code};
 use crate::login::logins::is_for;
@@ -32,6 +33,7 @@ pub struct Pending {
 pub(super) struct Parts {
     pub(super) server: ServerId,
     pub(super) url: Url,
+    pub(super) fetcher: Fetcher,
     pub(super) found: Discovered,
     pub(super) client: Registered,
     pub(super) redirect_uri: String,
@@ -140,7 +142,7 @@ impl Pending {
     }
 
     async fn redeem(&self, code: &str) -> Result<Kept, LoginError> {
-        let Parts { server, url, found, client, redirect_uri, asked } = &self.parts;
+        let Parts { server, url, fetcher, found, client, redirect_uri, asked } = &self.parts;
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -148,8 +150,7 @@ impl Pending {
             ("code_verifier", self.verifier.reveal()),
             ("resource", &found.resource),
         ];
-        let fetcher = self.logins.fetcher(url)?;
-        let tokens = ask(&fetcher, &found.issuer.token, client, &form).await?;
+        let tokens = ask(fetcher, &found.issuer.token, client, &form).await?;
         let kept = Kept {
             server: server.to_string(),
             url: url.as_str().to_owned(),

@@ -63,6 +63,8 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
+    use switchboard_wire::http::Authorities;
+
     use super::*;
     use crate::login::LoginError;
     use crate::login::fetch::{Fetched, Fetcher};
@@ -95,7 +97,9 @@ mod tests {
             stream.write_all(answer).await.unwrap();
         });
         let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
-        let fetcher = Fetcher::through(Resolver { reach: Reach::Loopback, look_up }).unwrap();
+        let fetcher =
+            Fetcher::through(Resolver { reach: Reach::Loopback, look_up }, &Authorities::default())
+                .unwrap();
         let url = format!("http://rebinding.localhost:{port}/").parse().unwrap();
         let fetched = fetcher.document::<bool>("the page", url).await;
         assert!(matches!(fetched, Ok(Fetched::Found(true))));
@@ -109,7 +113,9 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
-        let fetcher = Fetcher::through(Resolver { reach: Reach::Public, look_up }).unwrap();
+        let fetcher =
+            Fetcher::through(Resolver { reach: Reach::Public, look_up }, &Authorities::default())
+                .unwrap();
         let url = format!("https://127.0.0.1.names.example:{port}/").parse().unwrap();
         let fetched = fetcher.document::<bool>("the page", url).await;
         assert!(matches!(fetched, Err(LoginError::Blocked { .. })));

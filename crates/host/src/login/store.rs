@@ -16,6 +16,7 @@ use crate::login::keys::Keys;
 use crate::login::lock::{self, hold};
 use crate::login::vault::{Key, Sealed};
 use crate::login::{LoginError, Secret};
+use crate::whole_file;
 
 /// How long another process may hold the store.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -209,8 +210,7 @@ impl Store {
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(&sealed)?;
             file.as_file().sync_all()?;
-            file.persist(self.file()).map_err(|error| error.error)?;
-            Ok(())
+            whole_file::put_in_place(file, &self.file())
         };
         replace().map_err(|error| self.not_stored(&error))
     }

@@ -7,7 +7,7 @@ use cel::objects::{Key, Map};
 use cel::{Context, Env, Value};
 use serde_json::Value as Json;
 
-use crate::characters::is_hidden;
+use crate::characters::{is_hidden, is_selector};
 use crate::config::{Effect, Expression};
 use crate::policy::facts::Facts;
 use crate::policy::functions;
@@ -79,7 +79,8 @@ impl Spoken {
 
 /// The arguments without what cannot be seen; none if there is nothing of that.
 fn without_hidden(arguments: &str) -> Option<String> {
-    if arguments.is_ascii() && !arguments.contains("\\u") {
+    // A code of JSON may stand for anything.
+    if arguments.is_ascii() && !arguments.contains('\\') {
         return None;
     }
     let sent: Json = serde_json::from_str(arguments).ok()?;
@@ -88,7 +89,10 @@ fn without_hidden(arguments: &str) -> Option<String> {
 }
 
 fn plain(json: &Json) -> Json {
-    let seen = |text: &str| text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
+    let hides = |c: char| {
+        is_hidden(c) || is_selector(c) || c.is_control() && !matches!(c, '\n' | '\t' | '\r')
+    };
+    let seen = |text: &str| text.chars().filter(|c| !hides(*c)).collect::<String>();
     match json {
         Json::String(text) => Json::String(seen(text)),
         Json::Array(items) => items.iter().map(plain).collect(),

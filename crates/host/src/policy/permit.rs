@@ -10,7 +10,7 @@ use crate::policy::rules::{Doubt, EACH_TIME};
 ///
 /// ```compile_fail
 /// fn forge(call: switchboard_host::catalog::ResolvedCall) -> switchboard_host::policy::PermittedCall {
-///     switchboard_host::policy::PermittedCall { call, by: "me".to_owned() }
+///     switchboard_host::policy::PermittedCall { call, by: "me".to_owned(), reviewed: true }
 /// }
 /// ```
 ///

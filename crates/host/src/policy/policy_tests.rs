@@ -69,6 +69,16 @@ fn pl_01_a_rule_covers_the_exact_name_and_no_other() {
         "github/delete_repo\u{200b}",
         "github%2fdelete_repo",
         "github/delete_repos",
+        "github/delete-repo",
+        "github/DELETE_REPO",
+        "github/delete_repo\0",
+        "github/delete_repo\t",
+        "github/./delete_repo",
+        "github//delete_repo",
+        "github/delete\u{fe0f}_repo",
+        "github/dеlete_repo",
+        "git\u{ad}hub/delete_repo",
+        "github/delete_repo#",
     ] {
         check(&policy, other, &json!({}), "nothing");
     }
@@ -111,6 +121,14 @@ fn pl_04_a_number_is_a_number_or_the_call_is_refused() {
         ("{\"value\": 1}", "deny"),
         ("null", "deny"),
         ("true", "deny"),
+        ("-0", "allow"),
+        ("-1e308", "allow"),
+        ("1e308", "nothing"),
+        ("9223372036854775808", "nothing"),
+        ("499.99999999999999999999", "nothing"),
+        ("\"\\u0034\\u0039\\u0039\"", "deny"),
+        ("[]", "deny"),
+        ("{}", "deny"),
     ] {
         let arguments = serde_json::from_str(&format!("{{\"amount\": {amount}}}")).unwrap();
         check(&policy, "bank/pay", &arguments, expected);
@@ -131,6 +149,13 @@ fn pl_05_a_host_is_taken_from_the_address_as_it_is_read() {
         ("https://api.example.com@evil.tld/", "deny"),
         ("https://api.example.com./", "deny"),
         ("//api.example.com/", "deny"),
+        ("https://api.example.com%2eevil.tld/", "deny"),
+        ("https://evil.tld/?x=https://api.example.com", "nothing"),
+        ("https://evil.tld\\.example.com/", "deny"),
+        ("https://api.example.com:80@evil.tld/", "deny"),
+        ("https://api\u{200b}.example.com/", "deny"),
+        ("https://apі.example.com/", "deny"),
+        ("", "deny"),
     ] {
         check(&policy, "web/get", &json!({"url": url}), expected);
     }
@@ -145,6 +170,40 @@ fn a_deny_rule_whose_condition_cannot_be_decided_denies() {
     check(&policy, "web/get", &json!({"url": "https://a.evil.tld/"}), "deny");
     check(&policy, "web/get", &json!({"url": "https://a.evil.tld\\@good.tld/"}), "deny");
     check(&policy, "web/get", &json!({"link": "https://a.evil.tld/"}), "deny");
+}
+
+#[test]
+fn a_condition_that_cannot_be_decided_denies_whatever_the_rule_says() {
+    let arguments = json!({"s": "x", "n": 1, "big": i64::MAX, "list": [1], "o": {"a": null}});
+    for when in [
+        "args.missing == 1",
+        "args.o.missing == 1",
+        "args.list[5] == 1",
+        "args.s < 5",
+        "args.s + 1 == 2",
+        "args.n / 0 == 1",
+        "args.big + 1 > 0",
+        "args.o.a > 1",
+        "size(args.n) > 0",
+        "args.s.matches('(')",
+        "path_in(args.n, '/data')",
+        "host_in(args.list, 'a.example')",
+        "args.s",
+        "args.n",
+        "session.missing == 1",
+        "args['mis' + 'sing'] == 1",
+    ] {
+        for effect in ["allow", "ask", "deny"] {
+            let policy = json!({"rules": [{"effect": effect, "target": "*", "when": when}]});
+            let path: Arc<Path> = Path::new("policy.json").into();
+            // What can be seen to be wrong is not even read.
+            let Ok(file) = policy_from_text(Level::User, &path, &policy.to_string()) else {
+                continue;
+            };
+            let got = said(vec![file], &example("files/write", &arguments));
+            assert_eq!(got.map(|ruling| ruling.effect), Some(Effect::Deny), "{effect} {when}");
+        }
+    }
 }
 
 #[test]

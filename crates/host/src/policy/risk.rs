@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::characters::reads_as;
 use crate::policy::facts::Facts;
 use crate::policy::risk_words::{Verb, looks_of, verb_of};
 use crate::proposed::TargetKind;
@@ -38,6 +39,9 @@ pub fn risk_of(facts: &Facts<'_>) -> Risk {
                 None => {}
             }
         }
+    }
+    if let Some(taken) = reads_as(&facts.target.name) {
+        weighed.add(20, &format!("its name can be taken for `{taken}`: it mixes two alphabets"));
     }
     if hints.destructive_hint == Some(true) && hints.read_only_hint != Some(true) {
         weighed.add(20, "the server says that it can destroy something");

@@ -54,6 +54,14 @@ fn each_sign_of_harm_adds_to_the_score_and_is_named() {
             Case { arguments: r#"{"x":{"y":"ghp_abcdefgh1234"}}"#, ..PLAIN },
             "`y` looks like a secret",
         ),
+        (
+            Case { tool: "lооk_up", ..PLAIN },
+            "its name can be taken for `look`: it mixes two alphabets",
+        ),
+        (
+            Case { arguments: r#"{"to":"bob@pаypal.example"}"#, ..PLAIN },
+            "`to` can be taken for `paypal`: it mixes two alphabets",
+        ),
         (Case { trusted: false, ..PLAIN }, "the server is not trusted"),
         (Case { reads: &["web"], ..PLAIN }, "data came from `web` before, which is not trusted"),
         (

@@ -1,5 +1,7 @@
 //! Words and shapes that tell what a tool does and what its arguments are.
 
+use crate::characters::reads_as;
+
 /// What the name of a tool says that it does, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -101,6 +103,9 @@ pub(super) fn looks_of(name: &str, text: &str) -> Vec<(i32, String)> {
         ["$(", "`", "&&", "| ", "; ", "rm -", "sudo "].iter().any(|part| text.contains(part));
     if COMMAND_NAMES.contains(&plain.as_str()) || is_shell {
         looks.push((15, format!("`{name}` looks like a command")));
+    }
+    if let Some(taken) = reads_as(text) {
+        looks.push((15, format!("`{name}` can be taken for `{taken}`: it mixes two alphabets")));
     }
     if text.contains("://") {
         looks.push((10, format!("`{name}` holds an address")));

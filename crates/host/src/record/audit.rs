@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
 
+use super::audit_mark::{self, Mark};
 use super::entry::Opened;
 use super::error::LedgerError;
 use super::file::{self, enter};
@@ -13,7 +14,8 @@ use super::schema::{Schema, connect_to_read};
 use crate::digest::Digest;
 
 /// The table; the mark reads `SWBA`.
-const AUDIT: Schema = Schema { application: 0x5357_4241, migrations: &[FORMAT_1] };
+const AUDIT: Schema =
+    Schema { application: 0x5357_4241, migrations: &[FORMAT_1, audit_mark::FORMAT] };
 
 const FORMAT_1: &str = "
     CREATE TABLE audit (
@@ -91,11 +93,14 @@ impl Audit {
     /// When they cannot be written.
     pub fn add(&self, notes: &[AuditNote]) -> Result<(), LedgerError> {
         let Some(path) = self.0.as_deref().filter(|_| !notes.is_empty()) else { return Ok(()) };
-        let (_owners, gate) = enter(path)?;
+        // Held to the end: the mark belongs to what was written just before.
+        let (_owners, _gate) = enter(path)?;
         let options = LedgerOptions::default();
         let mut connection = file::open(path, &options, &AUDIT, &mut Opened::default())?;
-        drop(gate);
-        add(&mut connection, notes).map_err(|error| LedgerError::from_write(&error))
+        add(&mut connection, notes).map_err(|error| LedgerError::from_write(&error))?;
+        // A mark that stays behind proves less, and never something wrong.
+        let _unmarked = audit_mark::advance(path, &connection);
+        Ok(())
     }
 
     /// The notes, the oldest first.
@@ -109,24 +114,36 @@ impl Audit {
         })
     }
 
-    /// The first note that is not as it was written, or that is missing.
+    /// What is not as it was written, if something is.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn broken(&self) -> Result<Option<i64>, LedgerError> {
-        let rows = self.read(|connection| {
+    pub fn tampered(&self) -> Result<Option<Tampered>, LedgerError> {
+        let (rows, was_marked) = self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
             let with_chain = |found: &Row<'_>| Ok((row(found)?, found.get::<_, String>("chain")?));
-            statement.query_map([], with_chain)?.collect::<rusqlite::Result<Vec<_>>>()
+            let rows = statement.query_map([], with_chain)?;
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok((rows, audit_mark::was_marked(connection)))
         })?;
+        let mark = self.0.as_deref().map_or(Mark::Missing, audit_mark::read);
         let mut before = String::new();
-        for (place, (row, chain)) in (1..).zip(rows) {
-            if row.seq != place || link(&before, &row) != chain {
-                return Ok(Some(place));
+        let mut count = 0;
+        for (row, chain) in rows {
+            count += 1;
+            let is_made_anew = matches!(&mark, Mark::At { seq, chain: then }
+                if *seq == count && *then != chain);
+            if row.seq != count || link(&before, &row) != chain || is_made_anew {
+                return Ok(Some(Tampered::Note(count)));
             }
             before = chain;
         }
-        Ok(None)
+        Ok(match mark {
+            Mark::At { seq, .. } if seq > count => Some(Tampered::End { kept: count, once: seq }),
+            Mark::Forged => Some(Tampered::Mark),
+            Mark::Missing if was_marked => Some(Tampered::Mark),
+            Mark::At { .. } | Mark::Missing => None,
+        })
     }
 
     fn read<T: Default>(
@@ -139,6 +156,25 @@ impl Audit {
         let read = connect_to_read(path).and_then(|connection| work(&connection));
         read.map_err(|error| LedgerError::from_read(&error))
     }
+}
+
+/// What is wrong with the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Tampered {
+    /// The first note that is not as it was written, or that is missing.
+    #[error("note {0} of `calls audit` is not as it was written")]
+    Note(i64),
+    /// Notes at the end are missing.
+    #[error("`calls audit` once had {once} notes, and {kept} are left")]
+    End {
+        /// How many there are.
+        kept: i64,
+        /// How many there were.
+        once: i64,
+    },
+    /// What says how many there were is missing or was changed.
+    #[error("the mark of how many notes `calls audit` had is gone or was changed")]
+    Mark,
 }
 
 fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()> {
@@ -285,24 +321,63 @@ mod tests {
                 "4 definition.revoked add 1",
             ]
         );
-        assert_eq!(audit.broken().unwrap(), None);
+        assert_eq!(audit.tampered().unwrap(), None);
         Audit::off().add(&[note(FLAGGED, "add", "1")]).unwrap();
         assert_eq!(Audit::off().list().unwrap(), []);
     }
 
     #[test]
     fn a_row_that_was_changed_or_removed_is_found() {
-        for (change, place) in [
-            ("UPDATE audit SET detail = 'nothing' WHERE seq = 2", 2),
-            ("DELETE FROM audit WHERE seq = 1", 1),
-            ("UPDATE audit SET at = at + 1 WHERE seq = 3", 3),
+        let end = |kept| Tampered::End { kept, once: 3 };
+        for (change, expected) in [
+            ("UPDATE audit SET detail = 'nothing' WHERE seq = 2", Tampered::Note(2)),
+            ("DELETE FROM audit WHERE seq = 1", Tampered::Note(1)),
+            ("UPDATE audit SET at = at + 1 WHERE seq = 3", Tampered::Note(3)),
+            ("DELETE FROM audit WHERE seq = 3", end(2)),
+            ("DELETE FROM audit", end(0)),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let audit = Audit::below(folder.path());
             audit.add(&["a", "b", "c"].map(|name| note(FLAGGED, name, "1"))).unwrap();
             let path = folder.path().join("record").join("audit.db");
             Connection::open(path).unwrap().execute_batch(change).unwrap();
-            assert_eq!(audit.broken().unwrap(), Some(place), "{change}");
+            assert_eq!(audit.tampered().unwrap(), Some(expected), "{change}");
+            // What is added afterwards does not make it good.
+            audit.add(&["d", "e", "f", "g"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            assert!(audit.tampered().unwrap().is_some(), "{change}");
+        }
+    }
+
+    type Tamper = fn(&Path);
+
+    fn forge(record: &Path) {
+        let mark = record.join("audit.seal");
+        let text = std::fs::read_to_string(&mark).unwrap();
+        std::fs::write(mark, text.replace("\"seq\":2", "\"seq\":1")).unwrap();
+    }
+
+    fn remove_notes(record: &Path) {
+        std::fs::remove_file(record.join("audit.db")).unwrap();
+    }
+
+    fn remove_mark(record: &Path) {
+        std::fs::remove_file(record.join("audit.seal")).unwrap();
+    }
+
+    #[test]
+    fn notes_that_are_gone_with_their_file_or_their_mark_are_missed() {
+        let cases: [(Tamper, Tampered); 3] = [
+            (remove_notes, Tampered::End { kept: 0, once: 2 }),
+            (remove_mark, Tampered::Mark),
+            (forge, Tampered::Mark),
+        ];
+        for (tamper, expected) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let audit = Audit::below(folder.path());
+            audit.add(&["a", "b"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            assert_eq!(audit.tampered().unwrap(), None);
+            tamper(&folder.path().join("record"));
+            assert_eq!(audit.tampered().unwrap(), Some(expected));
         }
     }
 }

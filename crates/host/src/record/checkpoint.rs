@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::folder_of;
 use super::seal::{Head, Sum};
+use crate::whole_file;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct OnDisk {
@@ -89,17 +90,24 @@ fn signed(seq: i64, call: i64, chain: &str) -> Vec<u8> {
 }
 
 /// The key of this ledger, made when it is first needed.
-fn key(ledger: &Path) -> io::Result<hmac::Key> {
+pub(super) fn key(ledger: &Path) -> io::Result<hmac::Key> {
     let file = folder_of(ledger).join("seal.key");
     if !file.exists() {
         let mut bytes = [0; 32];
         SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
-        replace(&file, hex(&bytes).as_bytes())?;
+        let mut made = tempfile::NamedTempFile::new_in(folder_of(&file))?;
+        made.write_all(hex(&bytes).as_bytes())?;
+        // Whoever was faster has made the key.
+        match made.persist_noclobber(&file) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error.error),
+        }
     }
     known_key(ledger)
 }
 
-fn known_key(ledger: &Path) -> io::Result<hmac::Key> {
+pub(super) fn known_key(ledger: &Path) -> io::Result<hmac::Key> {
     let text = fs::read_to_string(folder_of(ledger).join("seal.key"))?;
     let bytes = unhex(text.trim()).filter(|bytes| bytes.len() == 32);
     let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
@@ -107,18 +115,17 @@ fn known_key(ledger: &Path) -> io::Result<hmac::Key> {
 }
 
 /// A file of this kind is for its owner alone from the start.
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(text)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    whole_file::put_in_place(file, path)
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
     let byte = |pair: &[u32]| match pair {

@@ -7,9 +7,20 @@ use rusqlite::ErrorCode;
 /// Why a file could not be opened; the ledger and the conversations each say it in their words.
 #[derive(Debug)]
 pub(super) enum FileError {
-    Open { path: PathBuf, reason: String, hint: &'static str },
-    TooNew { path: PathBuf, found: i64, known: i64 },
-    Exposed { path: PathBuf },
+    Open {
+        path: PathBuf,
+        reason: String,
+        hint: &'static str,
+    },
+    TooNew {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix tells who may write by a mode"))]
+    Exposed {
+        path: PathBuf,
+    },
 }
 
 impl FileError {

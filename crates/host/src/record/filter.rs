@@ -1,6 +1,6 @@
 //! Which calls to list, as conditions of a query; and pages of them that come soon in any case.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, ToSql};
@@ -12,8 +12,10 @@ use super::reader::{Reader, Summary};
 use super::rows::summary;
 use crate::outcome::OutcomeKind;
 
-/// So many calls are looked at for what no index tells: what was called, who called, a text.
-const WINDOW: u32 = 50_000;
+/// So many calls at a time are looked at for what no index tells: what was called, who called, a text.
+const SLICE: u32 = 5_000;
+/// As long as this it goes on with the calls before those.
+const PATIENCE: Duration = Duration::from_millis(80);
 
 /// What a list needs, without the large values.
 const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
@@ -103,17 +105,47 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read.
     pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
-        self.query(move |connection| page(connection, filter, WINDOW)).await
+        self.query(move |connection| {
+            let begun = Instant::now();
+            page(connection, &filter, SLICE, || begun.elapsed() < PATIENCE)
+        })
+        .await
     }
 }
 
-fn page(connection: &Connection, filter: Filter, window: u32) -> rusqlite::Result<Page> {
+/// Looks at so many calls, and at as many before them while it may go on.
+fn page(
+    connection: &Connection,
+    filter: &Filter,
+    slice: u32,
+    may_go_on: impl Fn() -> bool,
+) -> rusqlite::Result<Page> {
     let is_scanned = filter.target.is_some() || filter.caller.is_some() || filter.text.is_some();
     if !is_scanned {
-        return Ok(Page { calls: list(connection, &filter)?, looked_back_to: None });
+        return Ok(Page { calls: list(connection, filter)?, looked_back_to: None });
     }
+    let mut calls = Vec::new();
+    let mut rest = filter.clone();
+    loop {
+        let floor = floor(connection, &rest, slice)?;
+        let since = filter.since.max(floor);
+        calls.append(&mut list(connection, &Filter { since, ..rest.clone() })?);
+        rest.limit = filter.limit.saturating_sub(u32::try_from(calls.len()).unwrap_or(u32::MAX));
+        if floor.is_none() || rest.limit == 0 || !may_go_on() {
+            return Ok(Page { calls, looked_back_to: floor });
+        }
+        rest.until = floor;
+    }
+}
+
+/// When the oldest of so many calls was opened; nothing if there are not as many.
+fn floor(
+    connection: &Connection,
+    filter: &Filter,
+    slice: u32,
+) -> rusqlite::Result<Option<Timestamp>> {
     // Only the index is walked here.
-    let all = Filter { target: None, caller: None, text: None, limit: window, ..filter.clone() };
+    let all = Filter { target: None, caller: None, text: None, limit: slice, ..filter.clone() };
     let Conditions { clause, values } = Conditions::of(&all);
     let query = format!(
         "SELECT created_at FROM calls {clause} ORDER BY created_at DESC, id DESC \
@@ -123,10 +155,7 @@ fn page(connection: &Connection, filter: Filter, window: u32) -> rusqlite::Resul
         values.iter().map(|(name, value)| (*name, &**value)).collect();
     let floor: Option<i64> =
         connection.query_row(&query, bound.as_slice(), |row| row.get(0)).optional()?;
-    let floor = floor.and_then(|floor| Timestamp::from_microsecond(floor).ok());
-    let since = filter.since.max(floor);
-    let calls = list(connection, &Filter { since, ..filter })?;
-    Ok(Page { calls, looked_back_to: floor })
+    Ok(floor.and_then(|floor| Timestamp::from_microsecond(floor).ok()))
 }
 
 /// Calls that match, the newest first.
@@ -211,8 +240,19 @@ mod tests {
         connection
     }
 
-    fn found(connection: &Connection, filter: Filter, window: u32) -> (Vec<i64>, Option<i64>) {
-        let page = page(connection, filter, window).unwrap();
+    /// What one look at so many calls finds, or all looks.
+    fn found(
+        connection: &Connection,
+        filter: &Filter,
+        slice: u32,
+        looks: u32,
+    ) -> (Vec<i64>, Option<i64>) {
+        let left = std::cell::Cell::new(looks);
+        let page = page(connection, filter, slice, || {
+            left.set(left.get() - 1);
+            left.get() > 0
+        });
+        let page = page.unwrap();
         let ids = page.calls.iter().map(|call| call.id.get()).collect();
         (ids, page.looked_back_to.map(Timestamp::as_microsecond))
     }
@@ -222,16 +262,26 @@ mod tests {
         let connection = ledger(40);
         let of = |text: &str| Some(text.to_owned());
         let even = Filter { caller: of("even"), ..Filter::default() };
-        assert_eq!(found(&connection, even.clone(), 10), (vec![40, 38, 36, 34, 32, 30], Some(30)));
+        let check = |filter: &Filter, slice: u32, looks: u32, ids: &[i64], back_to: Option<i64>| {
+            assert_eq!(found(&connection, filter, slice, looks), (ids.to_vec(), back_to));
+        };
+        check(&even, 10, 1, &[40, 38, 36, 34, 32, 30], Some(30));
         let until = Timestamp::from_microsecond(30).ok();
-        let further = Filter { until, ..even };
-        assert_eq!(found(&connection, further, 100).0.first(), Some(&28));
+        check(&Filter { until, ..even.clone() }, 10, 1, &[28, 26, 24, 22, 20], Some(19));
+        let all: Vec<i64> = (1..=20).rev().map(|half| half * 2).collect();
+        check(&even, 10, 9, &all, None);
+        check(&even, 3, 99, &all, None);
+        let three = Filter { caller: of("even"), limit: 3, ..Filter::default() };
+        check(&three, 2, 99, &[40, 38, 36], Some(35));
+        let since = Timestamp::from_microsecond(33).ok();
+        check(&Filter { since, ..even }, 3, 99, &[40, 38, 36, 34], None);
         let tool = Filter { target: of("tool0"), limit: 2, ..Filter::default() };
-        assert_eq!(found(&connection, tool, 100), (vec![40, 35], None));
+        check(&tool, 100, 1, &[40, 35], None);
         let named = Filter { caller: of("person:odd"), text: of("TOOL1"), ..Filter::default() };
-        assert_eq!(found(&connection, named, 100), (vec![31, 21, 11, 1], None));
+        check(&named, 100, 1, &[31, 21, 11, 1], None);
+        check(&Filter { text: of("nowhere"), ..Filter::default() }, 10, 2, &[], Some(19));
         let failed = Filter { outcome: Some(OutcomeKind::ToolError), ..Filter::default() };
-        assert_eq!(found(&connection, failed, 1), (vec![40, 30, 20, 10], None));
+        check(&failed, 1, 1, &[40, 30, 20, 10], None);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! So has what became of definitions: `audit`.
 
 pub mod audit;
+mod audit_mark;
 mod bodies;
 mod call_id;
 mod checkpoint;
@@ -55,7 +56,7 @@ mod waiting_file;
 mod waiting_rows;
 mod writer;
 
-pub use audit::{Audit, AuditNote, AuditRow};
+pub use audit::{Audit, AuditNote, AuditRow, Tampered};
 pub use call_id::CallId;
 pub use entry::{Intent, NewCall, Opened, Record, VerdictWord};
 pub use error::LedgerError;

@@ -12,7 +12,7 @@ use super::rows::size;
 use crate::outcome::OutcomeKind;
 
 /// So many of the newest calls tell how calls end and how long they take.
-const SAMPLE: u32 = 20_000;
+const SAMPLE: u32 = 10_000;
 
 const MINUTE_MICROS: i64 = 60_000_000;
 
@@ -72,18 +72,14 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     let mut buckets: Vec<Bucket> = (0..minutes).map(|_| empty()).collect();
     let mut whole = empty();
     let place = |minute: i64| usize::try_from(minute - oldest).unwrap_or(usize::MAX);
-    // The index alone answers this, however many there are.
+    // The index alone answers this, without sorting, however many there are.
     let mut counts = connection.prepare(
-        "SELECT created_at / 60000000 AS minute, count(*) AS calls FROM calls \
-         WHERE created_at >= ?1 GROUP BY minute",
+        "SELECT count(*) AS calls FROM calls WHERE created_at >= ?1 AND created_at < ?2",
     )?;
-    let mut rows = counts.query([since])?;
-    while let Some(row) = rows.next()? {
-        let calls = size(row, "calls")?.unwrap_or_default();
-        whole.calls += calls;
-        if let Some(bucket) = buckets.get_mut(place(row.get("minute")?)) {
-            bucket.calls = calls;
-        }
+    for (bucket, minute) in buckets.iter_mut().zip(oldest..) {
+        let span = (minute * MINUTE_MICROS, (minute + 1) * MINUTE_MICROS);
+        bucket.calls = counts.query_row(span, |row| size(row, "calls"))?.unwrap_or_default();
+        whole.calls += bucket.calls;
     }
     let mut newest = connection.prepare(
         "SELECT created_at / 60000000 AS minute, outcome, duration_us FROM calls \

@@ -92,6 +92,7 @@ fn answers(
         prefix: None,
         era: EraSetting::Auto,
         oauth: Default::default(),
+        authorities: None,
         sampling: settings,
         log_level: None,
         trusted: false,

@@ -184,3 +184,62 @@ async fn a_server_sees_only_the_environment_that_it_is_given() {
     assert_eq!(seen["PATH"], "/nowhere", "what the entry says comes before what we have");
     play.stop().await;
 }
+
+/// A server that announces every tool by itself is not listed for every tool by itself.
+#[tokio::test]
+async fn announcements_are_gathered_and_not_put_off_for_ever() {
+    const GROWN: usize = 25;
+    let play = Stage::new().fixture(SERVER, &["echo", "--era", "legacy"], 10).ready().await;
+    let before = play.received("tools/list");
+    let hidden = || {
+        let held = play.host.held().load();
+        held.servers.get(SERVER).map_or(0, |server| server.hidden.len())
+    };
+    let begun = tokio::time::Instant::now();
+    let mut first = None;
+    for _ in 0..GROWN {
+        play.call("grow", json!({})).await;
+        // More often than the pause that a list waits for.
+        tokio::time::sleep(Duration::from_millis(120)).await;
+        if first.is_none() && play.received("tools/list") > before {
+            first = Some(begun.elapsed());
+        }
+    }
+    let first = first.expect("it was listed although the announcements went on");
+    assert!(first > Duration::from_millis(300), "not at once: {first:?}");
+    eventually("all of them are known", Duration::from_secs(10), async || hidden() == GROWN).await;
+    let listed = play.received("tools/list") - before;
+    assert!(listed <= GROWN / 4, "{listed} lists for {GROWN} announcements");
+    play.stop().await;
+}
+
+#[tokio::test]
+async fn a_list_that_fails_keeps_the_one_before_and_is_told() {
+    let words = ["flaky", "--fault", "status", "--status", "500", "--on", "tools/list"];
+    let always = [&words[..], &["--after", "2", "--times", "always"]].concat();
+    let (stage, _fixture) = Stage::new().web(&always, 10);
+    let play = stage.ready().await;
+    let before = play.server(SERVER).offers.tools.len();
+    assert!(before > 1);
+    play.call("grow", json!({})).await;
+    play.until("the failure is told", |fleet| {
+        fleet.servers[SERVER].offers.faults.iter().any(|fault| fault.contains("could not be had"))
+    })
+    .await;
+    assert_eq!(play.server(SERVER).offers.tools.len(), before);
+    assert_eq!(play.status(), Status::Ready);
+    play.stop().await;
+}
+
+/// Each side writes more than a pipe holds before it reads.
+#[tokio::test]
+async fn large_calls_in_both_directions_at_once_do_not_block_each_other() {
+    let play = Stage::new().fixture(SERVER, &["echo"], 20).ready().await;
+    let large: Vec<String> = (0..16).map(|number| number.to_string().repeat(700_000)).collect();
+    let calls = large.iter().map(|text| play.call("echo", json!({ "text": text })));
+    for (record, sent) in futures_util::future::join_all(calls).await.iter().zip(&large) {
+        assert_eq!(record.outcome.kind, OutcomeKind::Ok, "{:?}", record.outcome.message);
+        assert!(text(record) == *sent, "another text came back");
+    }
+    play.stop().await;
+}

@@ -1,6 +1,6 @@
 //! The three accounts of what happened, as they are compared.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a client saw of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,17 @@ pub(super) struct Accounts {
     pub(super) record: Vec<Vec<Row>>,
     /// Rows of nobody who called.
     pub(super) strangers: usize,
-    /// At which servers each call arrived, by its id.
-    pub(super) journals: HashMap<String, Vec<usize>>,
+    /// Where each call arrived, by its id.
+    pub(super) journals: HashMap<String, Vec<Arrival>>,
+    /// What clients met with beside their calls.
+    pub(super) trouble: Vec<String>,
+    /// The servers that were killed: only their calls may be lost.
+    pub(super) killed: HashSet<usize>,
+}
+
+/// A call as a server noted it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) server: usize,
+    pub(super) tool: Box<str>,
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::account::{Accounts, End, Row, Seen};
+use super::account::{Accounts, Arrival, End, Row, Seen};
 use super::plan::Plan;
 
+/// So many of anything say nothing about all of it.
+const FEW: usize = 5;
 /// How many are told one by one.
 const SHOWN: usize = 20;
 
@@ -35,24 +37,35 @@ fn arrivals(outcome: &str) -> std::ops::RangeInclusive<usize> {
     }
 }
 
+/// Whether an outcome says that a server was lost on the way.
+fn is_loss(outcome: &str) -> bool {
+    !matches!(outcome, "ok" | "tool_error" | "cancelled")
+}
+
 /// Finds all that does not agree.
 pub(super) fn compare(accounts: &Accounts) -> Faults {
     let mut faults = Faults::default();
     let mut journals = accounts.journals.clone();
+    let (mut given_up, mut unheard) = (0, 0);
     for (client, (seen, rows)) in accounts.clients.iter().zip(&accounts.record).enumerate() {
         let mut by_call: HashMap<&str, Vec<&Row>> = HashMap::new();
         for row in rows {
             by_call.entry(&row.call).or_default().push(row);
         }
+        if seen.is_empty() {
+            faults.add(format!("{} made no call", Plan::client(client)));
+        }
         for (number, seen) in seen.iter().enumerate() {
             let id = format!("{client}-{number}");
             let arrived = journals.remove(&id).unwrap_or_default();
+            given_up += usize::from(seen.end == End::GivenUp);
             match by_call.remove(id.as_str()).as_deref() {
                 // A client that does not wait may hang up before its request is read.
-                None if seen.end == End::GivenUp && arrived.is_empty() => {}
+                None if seen.end == End::GivenUp && arrived.is_empty() => unheard += 1,
                 None => faults.add(format!("call {id}: it is not recorded")),
                 Some([row]) => {
-                    if let Some(fault) = one(seen, row, &arrived) {
+                    let fault = one(seen, row, &arrived).or_else(|| lost(seen, row, accounts));
+                    if let Some(fault) = fault {
                         faults.add(format!("call {id} ({}): {fault}", row.id));
                     }
                 }
@@ -65,16 +78,44 @@ pub(super) fn compare(accounts: &Accounts) -> Faults {
             faults.add(format!("row {} is of no call of {}", row.id, Plan::client(client)));
         }
     }
+    // Few of them: clients wait for longer than it takes to be heard.
+    if unheard > FEW + given_up / 20 {
+        faults.add(format!("{unheard} of {given_up} calls that were given up are not recorded"));
+    }
+    too_many_lost(accounts, &mut faults);
+    for trouble in &accounts.trouble {
+        faults.add(trouble.clone());
+    }
     if accounts.strangers > 0 {
         faults.add(format!("{} rows of the record belong to nobody", accounts.strangers));
     }
-    for (id, servers) in journals {
+    for (id, arrived) in journals {
+        let servers: Vec<usize> = arrived.iter().map(|arrival| arrival.server).collect();
         faults.add(format!("call {id} arrived at {servers:?} and is in no other account"));
     }
     faults
 }
 
-fn one(seen: &Seen, row: &Row, arrived: &[usize]) -> Option<String> {
+/// A call that its server cannot have lost, because nobody killed that.
+fn lost(seen: &Seen, row: &Row, accounts: &Accounts) -> Option<String> {
+    // Who gives a call up does not wait for what becomes of it.
+    let waited = |_: &&str| seen.end != End::GivenUp;
+    let outcome = row.outcome.as_deref().filter(|outcome| is_loss(outcome)).filter(waited)?;
+    (!accounts.killed.contains(&seen.server))
+        .then(|| format!("`{outcome}`, though {} was not killed", Plan::server(seen.server)))
+}
+
+/// Accounts agree as well if nothing ever works.
+fn too_many_lost(accounts: &Accounts, faults: &mut Faults) {
+    let all: usize = accounts.clients.iter().map(Vec::len).sum();
+    let is_lost = |seen: &&Seen| matches!(&seen.end, End::Outcome(outcome) if is_loss(outcome));
+    let lost = accounts.clients.iter().flatten().filter(is_lost).count();
+    if lost > FEW + all / 2 {
+        faults.add(format!("{lost} of {all} calls were lost"));
+    }
+}
+
+fn one(seen: &Seen, row: &Row, arrived: &[Arrival]) -> Option<String> {
     let server = Plan::server(seen.server);
     if (row.server.as_str(), row.target.as_str()) != (&server, &*seen.tool) {
         return Some(format!(
@@ -90,8 +131,10 @@ fn one(seen: &Seen, row: &Row, arrived: &[usize]) -> Option<String> {
         }
         End::Outcome(_) | End::GivenUp => {}
     }
-    if arrived.iter().any(|at| *at != seen.server) {
-        return Some(format!("it was meant for {server} and arrived at {arrived:?}"));
+    if let Some(other) = arrived.iter().find(|at| at.server != seen.server || at.tool != seen.tool)
+    {
+        let (at, tool) = (Plan::server(other.server), &other.tool);
+        return Some(format!("{server}/{} arrived as {at}/{tool}", seen.tool));
     }
     if !arrivals(outcome).contains(&arrived.len()) {
         return Some(format!("`{outcome}` arrived {} times", arrived.len()));
@@ -101,7 +144,7 @@ fn one(seen: &Seen, row: &Row, arrived: &[usize]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::account::{Accounts, End, Row, Seen};
+    use super::super::account::{Accounts, Arrival, End, Row, Seen};
     use super::compare;
 
     fn told(outcome: &str) -> End {
@@ -125,9 +168,15 @@ mod tests {
         let mut accounts =
             Accounts { clients: vec![seen], record: vec![rows], ..Default::default() };
         if !arrived.is_empty() {
-            accounts.journals.insert("0-0".to_owned(), arrived.to_vec());
+            let arrived = arrived.iter().map(|server| at(*server, "echo_001")).collect();
+            accounts.journals.insert("0-0".to_owned(), arrived);
         }
+        accounts.killed.insert(0);
         accounts
+    }
+
+    fn at(server: usize, tool: &str) -> Arrival {
+        Arrival { server, tool: tool.into() }
     }
 
     #[test]
@@ -160,9 +209,9 @@ mod tests {
         };
         let calls = vec![seen(End::GivenUp, "slow_001"), seen(told("ok"), "echo_001")];
         let mut both = accounts(calls, vec![row], &[]);
-        both.journals.insert("0-1".to_owned(), vec![0]);
+        both.journals.insert("0-1".to_owned(), vec![at(0, "echo_001")]);
         assert_eq!(compare(&both).shown, [""; 0]);
-        both.journals.insert("0-0".to_owned(), vec![0]);
+        both.journals.insert("0-0".to_owned(), vec![at(0, "slow_001")]);
         assert_eq!(compare(&both).shown, ["call 0-0: it is not recorded"]);
     }
 
@@ -175,7 +224,7 @@ mod tests {
             (told("unknown"), Some("unknown"), &[0, 0], "`unknown` arrived 2 times"),
             (End::GivenUp, Some("cancelled"), &[0, 0], "`cancelled` arrived 2 times"),
             (End::GivenUp, Some("ok"), &[], "`ok` arrived 0 times"),
-            (told("ok"), Some("ok"), &[1], "it was meant for s000 and arrived at [1]"),
+            (told("ok"), Some("ok"), &[1], "s000/echo_001 arrived as s001/echo_001"),
             (told("ok"), None, &[0], "it has no outcome"),
             (
                 told("ok"),
@@ -191,7 +240,7 @@ mod tests {
 
     #[test]
     fn calls_that_are_missing_in_one_account_are_faults() {
-        let seen = Seen { server: 0, tool: "a".into(), end: told("ok"), microseconds: 1 };
+        let seen = Seen { server: 0, tool: "echo_001".into(), end: told("ok"), microseconds: 1 };
         let row = |target: &str| Row {
             id: "7".to_owned(),
             server: "s000".to_owned(),
@@ -199,26 +248,70 @@ mod tests {
             outcome: Some("ok".to_owned()),
             call: "0-0".to_owned(),
         };
-        let mut stranger = accounts(vec![seen.clone()], vec![row("a")], &[0]);
+        let good = || accounts(vec![seen.clone()], vec![row("echo_001")], &[0]);
+        let other = Row { id: "8".to_owned(), call: "0-7".to_owned(), ..row("echo_001") };
+        let (mut stranger, mut elsewhere, mut other_tool, mut trouble) =
+            (good(), good(), good(), good());
         stranger.strangers = 2;
+        elsewhere.journals.insert("0-9".to_owned(), vec![at(3, "echo_001")]);
+        other_tool.journals.insert("0-0".to_owned(), vec![at(0, "fail_001")]);
+        trouble.trouble.push("soak-0: no tools are listed".to_owned());
         for (accounts, expected) in [
             (accounts(vec![seen.clone()], Vec::new(), &[]), "call 0-0: it is not recorded"),
             (
-                accounts(vec![seen.clone()], vec![row("a"), row("a")], &[0]),
+                accounts(vec![seen.clone()], vec![row("echo_001"), row("echo_001")], &[0]),
                 "call 0-0: it is recorded 2 times",
             ),
-            (accounts(Vec::new(), vec![row("a")], &[]), "row 7 is of no call of soak-0"),
+            (
+                accounts(vec![seen.clone()], vec![row("echo_001"), other], &[0]),
+                "row 8 is of no call of soak-0",
+            ),
             (
                 accounts(vec![seen], vec![row("b")], &[0]),
-                "call 0-0 (7): s000/a is recorded as s000/b",
+                "call 0-0 (7): s000/echo_001 is recorded as s000/b",
             ),
-            (
-                accounts(Vec::new(), Vec::new(), &[0]),
-                "call 0-0 arrived at [0] and is in no other account",
-            ),
+            (accounts(Vec::new(), Vec::new(), &[]), "soak-0 made no call"),
+            (elsewhere, "call 0-9 arrived at [3] and is in no other account"),
+            (other_tool, "call 0-0 (7): s000/echo_001 arrived as s000/fail_001"),
+            (trouble, "soak-0: no tools are listed"),
             (stranger, "2 rows of the record belong to nobody"),
         ] {
             assert_eq!(compare(&accounts).shown, [expected]);
         }
+    }
+    /// What is found wrong with so many calls that all end like this.
+    fn check_many(count: usize, end: &End, outcome: Option<&str>, killed: &[usize]) -> Vec<String> {
+        let seen = Seen { server: 0, tool: "echo_001".into(), end: end.clone(), microseconds: 1 };
+        let row = |number: usize, outcome: &str| Row {
+            id: number.to_string(),
+            server: "s000".to_owned(),
+            target: "echo_001".to_owned(),
+            outcome: Some(outcome.to_owned()),
+            call: format!("0-{number}"),
+        };
+        let rows = outcome.map(|outcome| (0..count).map(|number| row(number, outcome)).collect());
+        let mut all = accounts(vec![seen; count], rows.unwrap_or_default(), &[]);
+        all.killed = killed.iter().copied().collect();
+        compare(&all).shown
+    }
+
+    #[test]
+    fn accounts_that_agree_about_failures_only_are_a_fault() {
+        let (lost, told_unknown) = ("unknown", told("unknown"));
+        assert_eq!(check_many(4, &told_unknown, Some(lost), &[0]), [""; 0]);
+        let expected = ["40 of 40 calls were lost"];
+        assert_eq!(check_many(40, &told_unknown, Some(lost), &[0]), expected);
+        let expected = ["call 0-0 (0): `unknown`, though s000 was not killed"];
+        assert_eq!(check_many(1, &told_unknown, Some(lost), &[1]), expected);
+        let expected = ["call 0-0 (0): `not_sent`, though s000 was not killed"];
+        assert_eq!(check_many(1, &told("not_sent"), Some("not_sent"), &[]), expected);
+        assert_eq!(check_many(1, &End::GivenUp, Some("unknown"), &[]), [""; 0]);
+    }
+
+    #[test]
+    fn many_calls_that_were_given_up_and_never_heard_of_are_a_fault() {
+        assert_eq!(check_many(5, &End::GivenUp, None, &[]), [""; 0]);
+        let expected = ["40 of 40 calls that were given up are not recorded"];
+        assert_eq!(check_many(40, &End::GivenUp, None, &[]), expected);
     }
 }

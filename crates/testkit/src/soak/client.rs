@@ -54,16 +54,20 @@ impl Client {
         Ok(client)
     }
 
-    /// Calls until the end.
-    pub(super) async fn run(mut self, plan: &Plan, end: Instant) -> Vec<Seen> {
+    /// Calls until the end, and notes what it met with beside its calls.
+    pub(super) async fn run(mut self, plan: &Plan, end: Instant) -> (Vec<Seen>, Vec<String>) {
         let (mut seen, mut trouble): (Vec<Seen>, usize) = (Vec::new(), 0);
+        let mut beside = Vec::new();
         let twice = usize::try_from(plan.pause.as_micros() * 2).unwrap_or(usize::MAX);
         while Instant::now() < end && trouble < MOST_TROUBLE {
             let rest = Duration::from_micros(u64::try_from(self.random.below(twice)).unwrap_or(0));
             tokio::time::sleep(rest).await;
-            if self.random.below(LOOKS) == 0 && self.send("tools/list", json!({})).await.is_err() {
+            if self.random.below(LOOKS) == 0
+                && let Err(failure) = self.look().await
+            {
                 self.connection = None;
                 trouble += 1;
+                beside.push(format!("{}: {failure}", Plan::client(self.number)));
             }
             let work = Work::next(plan, self.number, seen.len(), &mut self.random);
             let began = Instant::now();
@@ -75,7 +79,18 @@ impl Client {
             let tool = work.tool.into();
             seen.push(Seen { server: work.server, tool, end, microseconds: took });
         }
-        seen
+        (seen, beside)
+    }
+
+    /// Looks at the first page of the tools, which is never empty: servers that are down keep theirs.
+    async fn look(&mut self) -> Result<(), Failure> {
+        let looking = self.send("tools/list", json!({}));
+        let reply = tokio::time::timeout(LONGEST, looking).await.map_err(|_| "no list came")??;
+        let answer: Value = serde_json::from_str(reply.messages().last().unwrap_or(&""))?;
+        match answer["result"]["tools"].as_array() {
+            Some(tools) if !tools.is_empty() => Ok(()),
+            Some(_) | None => Err(format!("no tools are listed: {answer}").into()),
+        }
     }
 
     async fn call(&mut self, work: &Work) -> End {
@@ -163,11 +178,23 @@ impl Client {
 
 /// What an answer says; an answer to something else is trouble.
 fn end_of(work: &Work, reply: &Reply, id: u64) -> End {
-    let messages = reply.messages();
-    let answer = messages.last().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let Some(answer) = answer.filter(|answer| answer["id"] == id) else {
+    let messages: Vec<Value> = reply
+        .messages()
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap_or_default())
+        .collect();
+    // One answer, and before it nothing but reports about this call.
+    let Some((answer, before)) = messages.split_last().filter(|(answer, _)| answer["id"] == id)
+    else {
         return End::Trouble(format!("no answer in {:?}", reply.body));
     };
+    let is_about_it = |message: &Value| {
+        message["method"] == "notifications/progress"
+            && message["params"]["progressToken"] == work.id
+    };
+    if let Some(stray) = before.iter().find(|message| !is_about_it(message)) {
+        return End::Trouble(format!("this is not about {}: {stray}", work.id));
+    }
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let outcome = &result["_meta"]["switchboard/outcome"]["outcome"];

@@ -39,7 +39,9 @@ impl Place {
         let mut servers = Map::new();
         for number in 0..plan.servers {
             let (journal, tools) = (journals.of(number), plan.tools_each().to_string());
-            let args = json!(["journal", "--tools", tools, "--journal", journal]);
+            // Both eras by turns, as the clients are.
+            let era = if number.is_multiple_of(2) { "modern" } else { "legacy" };
+            let args = json!(["journal", "--era", era, "--tools", tools, "--journal", journal]);
             servers.insert(Plan::server(number), json!({"command": fixture, "args": args}));
         }
         let config = json!({"mcpServers": servers, "settings": {"builtin": false}});

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::account::Arrival;
 use super::plan::Plan;
 
 /// The journals of all servers.
@@ -29,22 +30,36 @@ impl Journals {
         (process.and_then(|process| u32::try_from(process).ok()), starts.len())
     }
 
-    /// At which servers each call arrived, by its id.
-    pub(super) fn arrivals(&self, servers: usize) -> HashMap<String, Vec<usize>> {
-        let mut arrivals: HashMap<String, Vec<usize>> = HashMap::new();
+    /// Where each call arrived, by its id.
+    pub(super) fn arrivals(&self, servers: usize) -> HashMap<String, Vec<Arrival>> {
+        let mut arrivals: HashMap<String, Vec<Arrival>> = HashMap::new();
         for server in 0..servers {
             for line in self.lines(server) {
                 if let Some(id) = line["id"].as_str() {
-                    arrivals.entry(id.to_owned()).or_default().push(server);
+                    let tool = line["tool"].as_str().unwrap_or_default().into();
+                    arrivals.entry(id.to_owned()).or_default().push(Arrival { server, tool });
                 }
             }
         }
         arrivals
     }
 
+    /// How many lines were not finished: each kill may leave one. What was cancelled is noted in
+    /// words of another kind.
+    pub(super) fn unread(&self, servers: usize) -> usize {
+        let unread =
+            |line: &&str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_err();
+        (0..servers).map(|server| self.text(server).lines().filter(unread).count()).sum()
+    }
+
     /// A line that a killed server did not finish was written before no answer.
     fn lines(&self, server: usize) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.of(server)).unwrap_or_default();
+        let text = self.text(server);
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn text(&self, server: usize) -> String {
+        let bytes = std::fs::read(self.of(server)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }

@@ -1,16 +1,25 @@
 //! Ends servers at random, by the process that each of them wrote into its journal.
 
+use std::time::Instant;
+
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::journals::Journals;
 use super::plan::Plan;
 use super::random::Random;
 
-/// Kills as many servers as planned, evenly over the time, and says how many it found.
-pub(super) async fn kill(plan: &Plan, journals: &Journals) -> usize {
+/// A server that was killed, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kill {
+    pub(super) server: usize,
+    pub(super) at: Instant,
+}
+
+/// Kills as many servers as planned, evenly over the time, and says which it found.
+pub(super) async fn kill(plan: &Plan, journals: &Journals) -> Vec<Kill> {
     let mut random = Random::new(plan.seed, 0);
     let pause = plan.length / u32::try_from(plan.kills + 1).unwrap_or(u32::MAX);
-    let mut killed = 0;
+    let mut killed = Vec::new();
     for _ in 0..plan.kills {
         tokio::time::sleep(pause).await;
         let first = random.below(plan.servers);
@@ -18,7 +27,7 @@ pub(super) async fn kill(plan: &Plan, journals: &Journals) -> usize {
         let candidates = (0..plan.servers).map(|more| (first + more) % plan.servers);
         for server in candidates {
             if end(journals, server) {
-                killed += 1;
+                killed.push(Kill { server, at: Instant::now() });
                 break;
             }
         }

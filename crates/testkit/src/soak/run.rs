@@ -11,14 +11,17 @@ use super::check::{Faults, compare};
 use super::client::Client;
 use super::gateway::{Gateway, Place};
 use super::journals::Journals;
+use super::killer::{self, Kill};
 use super::memory::Memory;
 use super::plan::Plan;
+use super::record;
 use super::report::Report;
-use super::{killer, record};
 
 /// Why a soak could not be carried out.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// How long a server that was killed may take to be there again.
+const BACK: Duration = Duration::from_secs(30);
 /// How long after the end the last calls may take.
 const LAST_CALLS: Duration = Duration::from_secs(150);
 
@@ -42,17 +45,26 @@ pub async fn run(plan: &Plan) -> Result<Report, Failure> {
         record: rows,
         strangers,
         journals: journals.arrivals(plan.servers),
+        trouble: load.trouble,
+        killed: load.kills.iter().map(|kill| kill.server).collect(),
     };
     let compared = compare(&accounts);
     faults.count += compared.count;
     faults.shown.extend(compared.shown);
-    if load.kills < plan.kills {
-        faults.add(format!("only {} of {} kills found a server", load.kills, plan.kills));
+    let kills = load.kills.len();
+    if kills < plan.kills {
+        faults.add(format!("only {kills} of {} kills found a server", plan.kills));
     }
+    let unread = journals.unread(plan.servers);
+    if unread > kills {
+        faults.add(format!("{unread} lines of the journals say nothing, after {kills} kills"));
+    }
+    not_back(&load.kills, load.ended, &journals, &mut faults);
     let starts: usize = (0..plan.servers).map(|server| journals.starts(server).1).sum();
     let mut rows = numbers(plan, &accounts, load.took);
-    rows.push(("servers killed".to_owned(), load.kills.to_string()));
-    rows.push(("servers started again".to_owned(), (starts - plan.servers).to_string()));
+    rows.push(("servers killed".to_owned(), kills.to_string()));
+    let again = starts.saturating_sub(plan.servers);
+    rows.push(("servers started again".to_owned(), again.to_string()));
     rows.push(("memory of the gateway".to_owned(), memory(plan, &load.memory, &mut faults)));
     if faults.count > 0 {
         let log: String = place.log().lines().take(20).collect::<Vec<_>>().join("\n");
@@ -63,9 +75,28 @@ pub async fn run(plan: &Plan) -> Result<Report, Failure> {
 
 struct Load {
     seen: Vec<Vec<Seen>>,
-    kills: usize,
+    trouble: Vec<String>,
+    kills: Vec<Kill>,
     memory: Memory,
     took: Duration,
+    ended: Instant,
+}
+
+/// Finds servers that were killed and did not come back, though there was time.
+fn not_back(kills: &[Kill], ended: Instant, journals: &Journals, faults: &mut Faults) {
+    let mut of_server: BTreeMap<usize, Vec<Instant>> = BTreeMap::new();
+    for kill in kills {
+        of_server.entry(kill.server).or_default().push(kill.at);
+    }
+    for (server, times) in of_server {
+        let last = times.iter().max();
+        let had_time = last.is_some_and(|last| ended.saturating_duration_since(*last) > BACK);
+        let (_, starts) = journals.starts(server);
+        if had_time && starts <= times.len() {
+            let (name, kills) = (Plan::server(server), times.len());
+            faults.add(format!("{name} was killed {kills} times and started {starts} times"));
+        }
+    }
 }
 
 async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Load, Failure> {
@@ -82,9 +113,11 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
         calling.spawn(async move { (number, client.run(&plan, end).await) });
     }
     let mut seen = vec![Vec::new(); plan.clients];
+    let mut trouble = Vec::new();
     let all = async {
         while let Some(client) = calling.join_next().await {
-            let (number, calls) = client?;
+            let (number, (calls, beside)) = client?;
+            trouble.extend(beside);
             if let Some(place) = seen.get_mut(number) {
                 *place = calls;
             }
@@ -105,7 +138,8 @@ async fn load(plan: &Plan, gateway: &Gateway, journals: &Journals) -> Result<Loa
         () = memory.watch(process, every) => return Err("nobody looks any more".into()),
     };
     called.map_err(|_| "some clients did not come to an end")??;
-    Ok(Load { seen, kills, memory, took: began.elapsed() })
+    let (took, ended) = (began.elapsed(), Instant::now());
+    Ok(Load { seen, trouble, kills, memory, took, ended })
 }
 
 fn numbers(plan: &Plan, accounts: &Accounts, took: Duration) -> Vec<(String, String)> {

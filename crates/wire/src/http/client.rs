@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 
 use super::authorize::Authorize;
+use super::trust::{Authorities, Distrust, find};
 use crate::error::RequestError;
 use crate::limits::Limits;
 
@@ -64,15 +65,29 @@ impl Endpoint {
 /// # Errors
 /// When TLS cannot be set up.
 pub fn client(limits: &Limits) -> Result<Client, RequestError> {
+    client_trusting(limits, &Authorities::default())
+}
+
+/// The same for servers whose certificates these authorities issue, beside those of the system.
+///
+/// # Errors
+/// When TLS cannot be set up.
+pub fn client_trusting(limits: &Limits, more: &Authorities) -> Result<Client, RequestError> {
+    builder(limits, more)
+        .build()
+        .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", chain(&error))))
+}
+
+fn builder(limits: &Limits, more: &Authorities) -> ClientBuilder {
     prepare_tls();
     Client::builder()
+        .tls_certs_merge(more.certificates())
+        .tls_info(true)
         .connect_timeout(limits.connect)
         .pool_idle_timeout(Duration::from_secs(90))
         .tcp_nodelay(true)
         .redirect(redirect::Policy::custom(follow))
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| RequestError::NotSent(format!("no HTTP client: {}", chain(&error))))
 }
 
 /// Chooses who does the arithmetic of TLS, which every client in this process needs.
@@ -95,12 +110,31 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
 
 /// What a transport failure says about the request.
 pub(crate) fn failure(error: &reqwest::Error) -> RequestError {
+    if let Some(distrust) = Distrust::of(error) {
+        return RequestError::Untrusted(distrust);
+    }
     let text = chain(error);
     if error.is_connect() || error.is_builder() {
         RequestError::NotSent(text)
     } else {
         RequestError::Unknown(text)
     }
+}
+
+/// The same for a request of whose answer nothing came: then the server may also have said that
+/// it did not begin with it.
+pub(crate) fn failure_before_answer(error: &reqwest::Error) -> RequestError {
+    match find::<h2::Error>(error) {
+        Some(told) if told.is_remote() && proves_untouched(told) => {
+            RequestError::NotSent(format!("the server turned the request away: {told}"))
+        }
+        _ => failure(error),
+    }
+}
+
+/// Streams above the last one of a farewell, and refused ones, were not looked at (RFC 9113, 8.7).
+fn proves_untouched(told: &h2::Error) -> bool {
+    told.is_go_away() || (told.is_reset() && told.reason() == Some(h2::Reason::REFUSED_STREAM))
 }
 
 /// An error with its causes, without the address: that may hold secrets.
@@ -120,4 +154,54 @@ pub(crate) fn chain(error: &reqwest::Error) -> String {
         causes.push(kind.to_owned());
     }
     causes.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::time::Instant;
+
+    use reqwest::dns::{Name, Resolve, Resolving};
+
+    use super::*;
+
+    /// A server of names that fails, or that never answers.
+    enum Names {
+        Fail(&'static str),
+        Hang,
+    }
+
+    impl Resolve for Names {
+        fn resolve(&self, _name: Name) -> Resolving {
+            match self {
+                Self::Fail(why) => {
+                    let error = io::Error::other(*why);
+                    Box::pin(async move { Err(error.into()) })
+                }
+                Self::Hang => Box::pin(std::future::pending()),
+            }
+        }
+    }
+
+    async fn ask(names: Names) -> RequestError {
+        let limits = Limits { connect: Duration::from_millis(300), ..Limits::default() };
+        let builder = builder(&limits, &Authorities::default()).no_proxy().dns_resolver(names);
+        let request = builder.build().unwrap().post("http://server.example/mcp").send();
+        failure_before_answer(&request.await.unwrap_err())
+    }
+
+    #[tokio::test]
+    async fn f40_a_name_server_that_fails_is_told_and_nothing_was_sent() {
+        let why = "Temporary failure in name resolution";
+        let RequestError::NotSent(told) = ask(Names::Fail(why)).await else { panic!() };
+        assert!(told.contains(why), "{told}");
+    }
+
+    #[tokio::test]
+    async fn f40_a_name_server_that_hangs_is_given_up_with_the_connection() {
+        let begun = Instant::now();
+        let told = ask(Names::Hang).await;
+        assert!(matches!(told, RequestError::NotSent(_)), "{told:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
+    }
 }

@@ -8,8 +8,9 @@ use reqwest::{Client, RequestBuilder, Response};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::answer::{self, Answered};
-use super::client::{Endpoint, failure};
+use super::client::{Endpoint, failure_before_answer};
 use super::headers::encoded;
+use super::identity::Identity;
 use crate::error::RequestError;
 use crate::limits::Limits;
 use crate::peer::{Inbound, Link, Peer, Shared};
@@ -24,6 +25,7 @@ pub(crate) struct HttpLink {
     pub(super) session: Mutex<Session>,
     /// One renewal of the session at a time.
     pub(super) renewal: Semaphore,
+    identity: Identity,
 }
 
 /// Which of the two HTTP transports it is.
@@ -56,8 +58,8 @@ pub fn start(
 
 impl HttpLink {
     pub(super) fn new(client: Client, endpoint: Endpoint, kind: Kind) -> Self {
-        let session = Mutex::default();
-        Self { client, endpoint, kind, session, renewal: Semaphore::new(1) }
+        let (session, identity) = (Mutex::default(), Identity::default());
+        Self { client, endpoint, kind, session, renewal: Semaphore::new(1), identity }
     }
 
     /// Sends a request and, unless it comes by another way, returns its answer.
@@ -79,6 +81,9 @@ impl HttpLink {
             let known = self.session().id.clone();
             let headers = self.request_headers(shared, request)?;
             let response = self.post(text.clone(), headers).await?;
+            if self.identity.is_another(&response) {
+                shared.tell_of_another();
+            }
             if response.status() == 404 && known.is_some() && !opening && !renewed {
                 // The server has forgotten the session, so it has not run the request.
                 renewed = true;
@@ -175,7 +180,7 @@ impl HttpLink {
 
 /// Sends what was built; the error says whether it may have arrived.
 pub(super) async fn send(builder: RequestBuilder) -> Result<Response, RequestError> {
-    builder.send().await.map_err(|error| failure(&error))
+    builder.send().await.map_err(|error| failure_before_answer(&error))
 }
 
 fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), RequestError> {
@@ -184,3 +189,7 @@ fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), RequestEr
     headers.insert(key, HeaderValue::from_str(value).map_err(|_| bad())?);
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

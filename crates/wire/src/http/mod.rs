@@ -5,16 +5,19 @@ mod authorize;
 mod client;
 mod events;
 mod headers;
+mod identity;
 mod link;
 mod listen;
 mod session;
+mod trust;
 
 pub use authorize::{AtHand, Authorize, Authorizing, Refusal, challenges};
-pub use client::{Endpoint, HttpClient, client, prepare_tls};
+pub use client::{Endpoint, HttpClient, client, client_trusting, prepare_tls};
 pub use events::{Event, Events};
 pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
+pub use trust::{Authorities, BadAuthorities, Distrust};
 
 #[cfg(test)]
 pub(crate) use events::events_of;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::digest;
+use switchboard_host::{digest, plain_path, whole_file};
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
@@ -30,7 +30,7 @@ pub(super) struct Change {
 
 /// The real file behind a path: a link stays a link.
 pub(super) fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    plain_path::resolved(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The fingerprint of a text.
@@ -95,8 +95,7 @@ pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
         temporary.as_file().set_permissions(metadata.permissions())?;
     }
     temporary.as_file().sync_all()?;
-    temporary.persist(real)?;
-    Ok(())
+    whole_file::put_in_place(temporary, real)
 }
 
 /// A copy beside the file, under a name that nobody has.

@@ -136,7 +136,9 @@ fn location(context: &Context, dialect: Dialect, how: &HowToWrite) -> Result<Loc
         let file = context.environment.current_dir.join(file);
         return Ok(Location { scope, file, section: Section::Top });
     }
-    let all = surroundings(context).into_iter().flat_map(|around| dialect.locations(&around));
+    let all = surroundings(&context.environment, &context.places)
+        .into_iter()
+        .flat_map(|around| dialect.locations(&around));
     let fitting: Vec<Location> = all
         .filter(|location| location.scope == scope && location.section == Section::Top)
         .collect();

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use switchboard_dialects::{Entry, read_ours};
-use switchboard_host::config::{self, Replace};
+use switchboard_host::config::{self, Places, Replace};
 use switchboard_host::format::escape_line;
 
 use crate::args_import::Import;
@@ -24,9 +24,9 @@ pub(crate) async fn import(context: &Context, import: &Import) -> Result<u8, Cli
     let file = file_of(context, Scope::User)?;
     let (mut sources, unreadable) = match &import.source {
         Some(name) => (vec![sources::named(context, name, import.from)?], Vec::new()),
-        None => sources::installed(context, import.from),
+        None => sources::installed(&context.environment, &context.places, import.from),
     };
-    let there = there(context, &file)?;
+    let there = there(&context.places, &file)?;
     let mut items = plan(&file, &there, &mut sources);
     if import.yes && import.source.is_none() {
         leave_to_others(&sources, &mut items);
@@ -69,9 +69,9 @@ fn leave_to_others(sources: &[Source], items: &mut [Item]) {
 }
 
 /// The servers of our own files.
-fn there(context: &Context, file: &Path) -> Result<Vec<Entry>, CliError> {
+pub(super) fn there(places: &Places, file: &Path) -> Result<Vec<Entry>, CliError> {
     let mut entries = Vec::new();
-    let project = context.places.project.as_deref().filter(|project| *project != file);
+    let project = places.project.as_deref().filter(|project| *project != file);
     for path in [Some(file), project].into_iter().flatten() {
         let wrong = |cause: String| {
             CliError::new(exit_code::CONFIG, format!("`{}` {cause}", path.display()))

@@ -3,6 +3,7 @@
 mod changed_file;
 mod export;
 mod fleet;
+mod for_console;
 mod import;
 mod plan;
 mod shown;
@@ -10,4 +11,5 @@ mod sources;
 mod undo;
 
 pub(crate) use export::{connect, export};
+pub(crate) use for_console::OtherProducts;
 pub(crate) use import::import;

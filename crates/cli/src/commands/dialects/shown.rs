@@ -147,12 +147,8 @@ fn about(context: &Context, item: &Item) {
     if item.findings.iter().any(Finding::is_danger) {
         say(&format!("hint: it does not run before `switchboard servers approve {name}`"));
     }
-    if item.entry.is_of_any_folder() {
-        say(&format!("note: `{name}` runs what the folder holds in which you work"));
-    }
-    if let Some(url) = item.entry.bridged() {
-        let url = redact::text(&url.in_our_words()).into_owned();
-        say(&format!("hint: `{name}` only stands in for {url}, which can be reached without it"));
+    for line in advice(item) {
+        say(&line);
     }
     for key in &item.plain_secrets {
         let variable = key.split_once('.').map_or(key.as_str(), |(_, variable)| variable);
@@ -166,11 +162,28 @@ fn about(context: &Context, item: &Item) {
              `${{keyring:{variable}}}` in its place"
         ));
     }
-    for secret in item.entry.secrets() {
-        say(&format!(
-            "hint: `{name}` needs a secret: `switchboard secrets set {secret} --server {name}`"
+}
+
+/// What a server that would be taken does besides, and what it needs.
+pub(super) fn advice(item: &Item) -> Vec<String> {
+    let name = match &item.action {
+        Action::Add(name) => name.as_str(),
+        _ => item.entry.name.as_str(),
+    };
+    let mut lines = Vec::new();
+    if item.entry.is_of_any_folder() {
+        lines.push(format!("note: `{name}` runs what the folder holds in which you work"));
+    }
+    if let Some(url) = item.entry.bridged() {
+        let url = redact::text(&url.in_our_words()).into_owned();
+        lines.push(format!(
+            "hint: `{name}` only stands in for {url}, which can be reached without it"
         ));
     }
+    lines.extend(item.entry.secrets().into_iter().map(|secret| {
+        format!("hint: `{name}` needs a secret: `switchboard secrets set {secret} --server {name}`")
+    }));
+    lines
 }
 
 fn reached(entry: &Entry) -> &'static str {

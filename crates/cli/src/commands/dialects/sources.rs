@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use switchboard_dialects::{
     Dialect, Entry, Location, Note, Scope, Section, Surroundings, System, is_link, read_link,
 };
+use switchboard_host::config::{Environment, Places};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -34,12 +35,13 @@ pub(super) struct Unreadable {
 
 /// Everything that is installed here, of one product or of all.
 pub(super) fn installed(
-    context: &Context,
+    environment: &Environment,
+    places: &Places,
     from: Option<Dialect>,
 ) -> (Vec<Source>, Vec<Unreadable>) {
     let (mut sources, mut unreadable) = (Vec::new(), Vec::new());
     let mut seen: Vec<(Dialect, Location)> = Vec::new();
-    for surroundings in surroundings(context) {
+    for surroundings in surroundings(environment, places) {
         for dialect in Dialect::ALL.into_iter().filter(|one| from.is_none_or(|from| from == *one)) {
             for location in dialect.locations(&surroundings) {
                 if seen.contains(&(dialect, location.clone())) {
@@ -82,7 +84,8 @@ pub(super) fn named(
         let message = format!("`{name}` cannot be read as a file of {}: {cause}", dialect.title());
         CliError::new(exit_code::CONFIG, message).with_hint(cause.hint())
     })?;
-    let project = surroundings(context).into_iter().find(|around| {
+    let around = surroundings(&context.environment, &context.places);
+    let project = around.into_iter().find(|around| {
         let mut projects = dialect.locations(around).into_iter();
         projects.any(|location| location.scope == Scope::Project && location.file == file)
     });
@@ -145,8 +148,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// Where products keep their files here: for the current folder, and for the project around it.
-pub(super) fn surroundings(context: &Context) -> Vec<Surroundings> {
-    let environment = &context.environment;
+pub(super) fn surroundings(environment: &Environment, places: &Places) -> Vec<Surroundings> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let system = match () {
         () if cfg!(windows) => System::Windows,
@@ -158,7 +160,7 @@ pub(super) fn surroundings(context: &Context) -> Vec<Surroundings> {
         value.map(PathBuf::from).filter(|folder| folder.is_absolute())
     };
     let here = environment.current_dir.clone();
-    let around = context.places.around.clone().filter(|around| *around != here);
+    let around = places.around.clone().filter(|around| *around != here);
     let for_project = |project: PathBuf| Surroundings {
         system,
         home: home.clone(),

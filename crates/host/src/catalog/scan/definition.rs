@@ -43,11 +43,12 @@ impl Kind {
 /// A text that is no JSON is looked at as it stands.
 #[must_use]
 pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
-    let mut walk = Walk { found: Found::default(), path: Vec::new() };
+    let mut walk = Walk { found: Found::default(), path: Vec::new(), short: String::new() };
     let mut reader = serde_json::Deserializer::from_str(raw);
     if Strings(&mut walk).deserialize(&mut reader).is_err() {
         walk.found.text(&String::new, raw);
     }
+    walk.found.apart(&walk.short);
     if kind == Kind::Tool && raw.contains("x-mcp-header") {
         for (place, name) in secret_headers(raw) {
             walk.found.add(Sign::new("secret_in_header", 6, 0), &place, &name);
@@ -59,7 +60,16 @@ pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
 struct Walk {
     found: Found,
     path: Vec<Step>,
+    /// All short strings one after the other: an order may be cut into pieces.
+    short: String,
 }
+
+/// Longer strings say something by themselves.
+const SHORT: usize = 48;
+/// So much of the short strings is looked at.
+const LONGEST: usize = 8 * 1024;
+/// Words of schemas, which stand between all others.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
 enum Step {
     Key(String),
@@ -68,13 +78,17 @@ enum Step {
 
 impl Walk {
     fn text(&mut self, text: &str) {
-        let Self { found, path } = self;
+        let Self { found, path, short } = self;
+        if text.len() <= SHORT && short.len() < LONGEST && !TYPES.contains(&text) {
+            short.push_str(text);
+            short.push(' ');
+        }
         found.text(&|| pointer(path), text);
     }
 
     /// The key that was read last is text as well.
     fn key(&mut self) {
-        let Self { found, path } = self;
+        let Self { found, path, .. } = self;
         if let Some(Step::Key(key)) = path.last() {
             found.text(&|| pointer(path), key);
         }

@@ -1,7 +1,7 @@
 //! Signs that lie in the characters themselves: what cannot be seen, reorders, or looks like others.
 
 use super::finding::Sign;
-use crate::characters::{is_hidden, is_selector, plain, tag_letter, twin};
+use crate::characters::{is_hidden, is_mixed, is_selector, plain, tag_letter};
 
 /// So many invisible characters in a row can only be a message.
 const LONG_RUN: usize = 8;
@@ -9,8 +9,10 @@ const LONG_RUN: usize = 8;
 const EMPTY_LINES: usize = 30;
 /// So many spaces do the same in one line.
 const SPACES: usize = 300;
-/// A flag of a region is one symbol and at most so many tag characters.
-const LONGEST_FLAG: usize = 7;
+/// The regions whose flags are written with tag characters after a black flag.
+const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
+/// So many invisible characters of several kinds are a message, however they are spread.
+const SPREAD: u32 = 16;
 
 /// What speaks against the characters of a text.
 pub(super) fn signs(text: &str, signs: &mut Vec<Sign>) {
@@ -37,16 +39,21 @@ fn controls(text: &str, signs: &mut Vec<Sign>) {
 }
 
 fn tags(text: &str, signs: &mut Vec<Sign>) {
-    let (mut letters, mut start, mut in_flag) = (String::new(), None, 0);
-    for (at, c) in text.char_indices() {
-        match tag_letter(c) {
-            Some(_) if in_flag > 0 => in_flag -= 1,
-            Some(letter) => {
-                start.get_or_insert(at);
-                letters.push(letter);
-            }
-            None => in_flag = if c == '\u{1f3f4}' { LONGEST_FLAG } else { 0 },
+    let (mut letters, mut start) = (String::new(), None);
+    let mut rest = text;
+    while let Some(begin) = rest.find(|c| tag_letter(c).is_some()) {
+        let (before, tags) = rest.split_at_checked(begin).unwrap_or((rest, ""));
+        let end = tags.find(|c| tag_letter(c).is_none()).unwrap_or(tags.len());
+        let (tags, after) = tags.split_at_checked(end).unwrap_or((tags, ""));
+        let said: String = tags.chars().filter_map(tag_letter).collect();
+        let is_flag = before.ends_with('\u{1f3f4}')
+            && after.starts_with('\u{e007f}')
+            && FLAGS.contains(&said.as_str());
+        if !is_flag {
+            start.get_or_insert(text.len() - after.len() - tags.len());
+            letters.push_str(&said);
         }
+        rest = after;
     }
     if let Some(at) = start {
         let decoded = Some(letters);
@@ -88,10 +95,15 @@ fn reordering(text: &str, signs: &mut Vec<Sign>) {
 fn invisible(text: &str, signs: &mut Vec<Sign>) {
     let (mut run, mut longest, mut inside) = (0, 0, None);
     let (mut before, mut last_seen) = (' ', ' ');
+    let (mut total, mut kinds) = (0_u32, 0_u32);
     for (at, c) in text.char_indices() {
         let counts = is_hidden(c) && tag_letter(c).is_none() && !is_selector(c);
         run = if counts { run + 1 } else { 0 };
         longest = longest.max(run);
+        if let Some(kind) = carrier(c) {
+            total += 1;
+            kinds |= 1 << kind;
+        }
         // Inside a word of Latin letters nothing invisible has a meaning.
         if !counts
             && is_hidden(before)
@@ -105,7 +117,7 @@ fn invisible(text: &str, signs: &mut Vec<Sign>) {
         }
         before = c;
     }
-    if longest >= LONG_RUN {
+    if longest >= LONG_RUN || total >= SPREAD && kinds.count_ones() > 1 {
         signs.push(Sign::new("invisible_message", 10, text.find(is_hidden).unwrap_or(0)));
     } else if let Some(at) = inside {
         let points =
@@ -114,22 +126,27 @@ fn invisible(text: &str, signs: &mut Vec<Sign>) {
     }
 }
 
+/// Which of the characters it is that messages are written with bit by bit; scripts need none or
+/// one kind of them.
+const fn carrier(c: char) -> Option<u32> {
+    match c {
+        '\u{200b}' => Some(0),
+        '\u{200c}' => Some(1),
+        '\u{2060}' => Some(2),
+        '\u{2061}'..='\u{2064}' => Some(3),
+        '\u{feff}' => Some(4),
+        '\u{180e}' => Some(5),
+        '\u{2800}' => Some(6),
+        '\u{34f}' => Some(7),
+        '\u{3164}' | '\u{ffa0}' | '\u{115f}' | '\u{1160}' => Some(8),
+        _ => None,
+    }
+}
+
 /// A word that mixes Latin letters with their twins of another alphabet.
 fn mixed_alphabets(text: &str, signs: &mut Vec<Sign>) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        if word.is_ascii() {
-            continue;
-        }
-        let (mut latin, mut twins, mut others) = (0, 0, 0);
-        for c in word.chars() {
-            match c {
-                _ if c.is_ascii_alphabetic() => latin += 1,
-                _ if twin(c).is_some() => twins += 1,
-                _ if c.is_alphabetic() && plain(c).is_some_and(|c| !c.is_ascii()) => others += 1,
-                _ => {}
-            }
-        }
-        if latin > 0 && twins > 0 && latin + twins > 2 && others == 0 {
+        if is_mixed(word) {
             let at = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
             let decoded = Some(word.chars().filter_map(plain).collect());
             signs.push(Sign { decoded, ..Sign::new("lookalike_letters", 6, at) });

@@ -2,13 +2,23 @@
 
 use serde::Deserialize;
 
+use crate::characters::plain;
+
 /// A rule for text without spaces: one of each of these parts, in their order.
 #[derive(Debug, Deserialize)]
 pub(super) struct Joined<'a> {
     pub(super) rule: &'a str,
     pub(super) points: u32,
-    #[serde(borrow)]
-    pub(super) parts: Vec<Vec<&'a str>>,
+    pub(super) parts: Vec<Vec<String>>,
+}
+
+impl Joined<'_> {
+    /// Makes the parts plain, as texts are made before they are compared.
+    pub(super) fn fold(&mut self) {
+        for part in self.parts.iter_mut().flatten() {
+            *part = part.chars().filter_map(plain).collect();
+        }
+    }
 }
 
 /// Parts of words in their order, without spaces and as skeletons.
@@ -36,18 +46,29 @@ pub(super) const SQUEEZED: [(&str, &[&str]); 3] = [
 ];
 
 /// So many letters may lie between two parts.
-const BETWEEN: usize = 48;
+pub(super) const BETWEEN: usize = 48;
 
-/// Where the parts begin, if one of each stands in the text in this order and close together.
-pub(super) fn in_order(text: &str, parts: &[Vec<&str>]) -> Option<usize> {
+/// Where the parts begin, if one of each stands in the text in this order, with at most `between`
+/// bytes before each.
+pub(super) fn in_order<P: AsRef<str>>(
+    text: &str,
+    parts: &[Vec<P>],
+    between: usize,
+) -> Option<usize> {
     let (first, rest) = parts.split_first()?;
-    first.iter().find_map(|part| {
+    // Most texts lack one of them.
+    let has = |choices: &Vec<P>| choices.iter().any(|part| text.contains(part.as_ref()));
+    if !parts.iter().all(has) {
+        return None;
+    }
+    first.iter().map(AsRef::as_ref).find_map(|part| {
         text.match_indices(part).map(|(at, _)| at).find(|at| {
             let mut from = at + part.len();
             rest.iter().all(|choices| {
-                let end = text.floor_char_boundary((from + BETWEEN).min(text.len()));
+                let end = text.floor_char_boundary((from + between).min(text.len()));
                 let window = text.get(from..end).unwrap_or_default();
-                let found = choices.iter().filter_map(|c| Some((window.find(c)?, c.len()))).min();
+                let found = choices.iter().map(AsRef::as_ref);
+                let found = found.filter_map(|c| Some((window.find(c)?, c.len()))).min();
                 if let Some((place, length)) = found {
                     from += place + length;
                 }

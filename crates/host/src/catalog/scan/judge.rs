@@ -1,15 +1,19 @@
 //! One text: everything that speaks against it, and against what is hidden in it.
 
-use super::encoded::{decoded, rotated};
+use super::encoded::decoded;
 use super::finding::{Finding, Sign};
-use super::patterns::RULES;
+use super::patterns::{RULES, Seen};
 use super::tokens::Tokens;
-use super::{hidden, markup};
+use super::turns::{Turn, is_upside_down};
+use super::{hidden, markup, seams};
 
 /// So deep is hidden text looked for in hidden text.
 const DEPTH: usize = 3;
 /// What is longer is looked at by its beginning and its end.
 const LONGEST: usize = 64 * 1024;
+
+/// So little encoded text is an example of how something is encoded.
+const HARMLESS: usize = 14;
 
 /// What a text that stands alone tries: a result, a message, an instruction.
 #[must_use]
@@ -38,6 +42,15 @@ impl Found {
         }
     }
 
+    /// Looks at pieces that stand apart for an order that they make together.
+    pub(super) fn apart(&mut self, pieces: &str) {
+        let mut signs = Vec::new();
+        RULES.signs(&Tokens::of(pieces), &mut signs);
+        for sign in signs.into_iter().filter(|sign| sign.rule == "orders_overridden") {
+            self.add(sign, "", pieces);
+        }
+    }
+
     pub(super) fn add(&mut self, sign: Sign, place: &str, text: &str) {
         match self.0.iter_mut().find(|known| known.rule == sign.rule) {
             Some(known) if known.points < sign.points => *known = sign.finding(place, text),
@@ -57,8 +70,11 @@ fn judge(text: &str, depth: usize, signs: &mut Vec<Sign>) {
     hidden::signs(text, signs);
     markup::signs(text, signs);
     let tokens = Tokens::of(text);
-    let turns = RULES.signs(&tokens, signs);
-    RULES.joined_signs(text, signs);
+    let Seen { turn, is_foreign } = RULES.signs(&tokens, signs);
+    if is_foreign || !text.is_ascii() {
+        RULES.joined_signs(text, signs);
+    }
+    seams::signs(text, &tokens, signs);
     if depth == 0 {
         return;
     }
@@ -70,7 +86,8 @@ fn judge(text: &str, depth: usize, signs: &mut Vec<Sign>) {
     for found in decoded(text) {
         if found.hides {
             let decoded = Some(found.text.clone());
-            signs.push(Sign { decoded, ..Sign::new("encoded_text", 5, found.at) });
+            let points = if found.text.len() < HARMLESS { 2 } else { 5 };
+            signs.push(Sign { decoded, ..Sign::new("encoded_text", points, found.at) });
         }
         within(&found.text, found.at, depth, signs);
     }
@@ -81,10 +98,28 @@ fn judge(text: &str, depth: usize, signs: &mut Vec<Sign>) {
             signs.push(Sign { decoded: Some(letters.clone()), at: 0, ..sign });
         }
     }
-    for said in turns.into_iter().map(|how| how.apply(text)) {
-        let decoded = Some(said.clone());
+    if let Some(turn) = turn {
+        turned(turn, text, signs);
+    }
+    if turn == Some(Turn::Reversed) {
+        turned(Turn::WordsReversed, text, signs);
+    }
+    if is_upside_down(text) {
+        let upright = Turn::UpsideDown.undo(text);
+        turned(Turn::UpsideDown, text, signs);
+        turned(Turn::Reversed, &upright, signs);
+    }
+}
+
+/// What a text says whose letters were put elsewhere; nothing where it does not give orders then.
+fn turned(turn: Turn, text: &str, signs: &mut Vec<Sign>) {
+    let said = turn.undo(text);
+    let mut inner = Vec::new();
+    within(&said, 0, 1, &mut inner);
+    if inner.iter().any(|sign| sign.points > 1) {
+        let decoded = Some(said);
         signs.push(Sign { decoded, ..Sign::new("encoded_text", 5, 0) });
-        within(&said, 0, 1, signs);
+        signs.extend(inner);
     }
 }
 
@@ -95,22 +130,6 @@ fn within(said: &str, at: usize, depth: usize, signs: &mut Vec<Sign>) {
     for sign in inner {
         let decoded = sign.decoded.or_else(|| Some(said.to_owned()));
         signs.push(Sign { at, decoded, ..sign });
-    }
-}
-
-/// A way in which letters are put elsewhere.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
-    Rotated,
-    Reversed,
-}
-
-impl Turn {
-    fn apply(self, text: &str) -> String {
-        match self {
-            Self::Rotated => rotated(text),
-            Self::Reversed => text.chars().rev().collect(),
-        }
     }
 }
 

@@ -81,12 +81,29 @@ pub(super) fn signs(text: &str, signs: &mut Vec<Sign>) {
     if let Some(at) = has(&UNSHOWN) {
         signs.push(Sign::new("unshown_markup", 4, at.min(text.len())));
     }
+    if let Some(at) = picture(&folded) {
+        signs.push(Sign::new("telling_picture", 3, at.min(text.len())));
+    }
     let turn = TURNS.iter().find_map(|turn| {
         folded.match_indices(turn).map(|(at, _)| at).find(|at| begins_line(&folded, *at))
     });
     if let Some(at) = turn {
         signs.push(Sign::new("another_speaker", 5, at.min(text.len())));
     }
+}
+
+/// Where a picture is asked for by an address that carries something along.
+fn picture(text: &str) -> Option<usize> {
+    text.match_indices("](http").map(|(at, _)| at).find(|at| {
+        let address = text.get(at + 2..).unwrap_or_default();
+        let end = address.find([')', ' ', '\n']).unwrap_or(address.len());
+        let is_picture = text.get(..*at).is_some_and(|before| {
+            before
+                .rfind('[')
+                .is_some_and(|open| before.get(..open).is_some_and(|b| b.ends_with('!')))
+        });
+        is_picture && address.get(..end).is_some_and(|it| it.contains('?') && it.contains('='))
+    })
 }
 
 fn begins_line(text: &str, at: usize) -> bool {

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::finding::Sign;
-use super::joined::{Joined, SQUEEZED, in_order};
-use super::judge::Turn;
+use super::joined::{BETWEEN, Joined, SQUEEZED, in_order};
 use super::sets::{PAIRS, Sets, Step, Words};
 use super::tokens::{Gap, Tokens};
+use super::turns::{self, Turn};
+use crate::characters::plain;
 
 /// The rules, read once.
 pub(super) static RULES: LazyLock<Rules> = LazyLock::new(Rules::read);
@@ -27,14 +28,25 @@ pub(super) struct Rules {
     rules: Vec<Rule>,
     /// Parts of words of scripts that are written without spaces, in their order.
     joined: Vec<Joined<'static>>,
+    take: u128,
     never: u128,
     rarely: u128,
     not_really: u128,
     turned_down: u128,
     goes_on: u128,
     sample: u128,
-    rot13: u128,
-    reversed: u128,
+    turned: u128,
+    /// Words that only texts of other languages hold.
+    foreign: u128,
+}
+
+/// What else was seen in a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// How its letters were put elsewhere.
+    pub(super) turn: Option<Turn>,
+    /// Whether it is in another language, though in Latin letters.
+    pub(super) is_foreign: bool,
 }
 
 #[derive(Debug)]
@@ -85,35 +97,38 @@ impl Rules {
             rules.push(Rule { name, points, patterns, negatable, reach, across });
         }
         let mut named = |name: &str| sets.bit(name, &file.sets);
-        let never = named("never");
+        let (take, never) = (named("take"), named("never"));
         let rarely = named("rarely");
         let not_really = named("not_really");
         let turned_down = named("turned_down");
         let goes_on = named("goes_on");
         let sample = named("sample");
-        let (rot13, reversed) = (named("rot13"), named("reversed"));
-        let (joined, words) = (file.joined, sets.words);
+        let (turned, foreign) = (named("turned"), named("foreign"));
+        let (mut joined, mut words) = (file.joined, sets.words);
+        joined.iter_mut().for_each(Joined::fold);
+        turns::mark(&mut words, turned);
         Self {
             words,
             rules,
             joined,
+            take,
             never,
             rarely,
             not_really,
             turned_down,
             goes_on,
             sample,
-            rot13,
-            reversed,
+            turned,
+            foreign,
         }
     }
 
-    /// What speaks against these words; also how their letters were put elsewhere, if they were.
-    pub(super) fn signs(&self, tokens: &Tokens, signs: &mut Vec<Sign>) -> Vec<Turn> {
+    /// What speaks against these words, and what else there is to see.
+    pub(super) fn signs(&self, tokens: &Tokens, signs: &mut Vec<Sign>) -> Seen {
         let masks: Vec<u128> = (0..tokens.all().len()).map(|at| self.mask(tokens, at)).collect();
         let all = masks.iter().fold(0, |all, mask| all | mask);
         if all == 0 {
-            return Vec::new();
+            return Seen::default();
         }
         for rule in &self.rules {
             if let Some((place, points)) = self.strongest(rule, tokens, (&masks, all)) {
@@ -121,18 +136,20 @@ impl Rules {
                 signs.push(Sign::new(rule.name, points, at));
             }
         }
-        let ways = [(self.rot13, Turn::Rotated), (self.reversed, Turn::Reversed)];
-        ways.into_iter().filter(|(set, _)| all & set != 0).map(|(_, way)| way).collect()
+        let is_foreign = all & self.foreign != 0;
+        if all & self.turned == 0 {
+            return Seen { turn: None, is_foreign };
+        }
+        let turned = masks.iter().enumerate().filter(|(_, mask)| **mask & self.turned != 0);
+        Seen { turn: turns::turn_of(tokens, turned.map(|(place, _)| place)), is_foreign }
     }
 
     /// The same for a text without spaces between words.
     pub(super) fn joined_signs(&self, text: &str, signs: &mut Vec<Sign>) {
-        if text.is_ascii() {
-            return;
-        }
+        let folded: String = text.chars().filter_map(plain).collect();
         for joined in &self.joined {
-            if let Some(at) = in_order(text, &joined.parts) {
-                signs.push(Sign::new(joined.rule, joined.points, at));
+            if in_order(&folded, &joined.parts, BETWEEN).is_some() {
+                signs.push(Sign::new(joined.rule, joined.points, 0));
             }
         }
     }
@@ -142,7 +159,7 @@ impl Rules {
         for (rule, parts) in SQUEEZED {
             let parts: Vec<Vec<&str>> =
                 parts.iter().map(|part| part.split(' ').collect()).collect();
-            if let Some(at) = in_order(letters, &parts) {
+            if let Some(at) = in_order(letters, &parts, BETWEEN) {
                 signs.push(Sign::new(rule, 10, at));
             }
         }
@@ -214,7 +231,9 @@ impl Rules {
         let gap = |at: usize| tokens.all().get(at).map_or(Gap::Sentence, |token| token.before);
         for back in 1..=reach {
             let Some(at) = start.checked_sub(back) else { break };
-            if gap(at + 1) != Gap::Space || has(at, self.goes_on) {
+            // `does not read, open or send` is one list.
+            let is_listed = gap(at + 1) == Gap::Clause && has(at, self.take);
+            if gap(at + 1) != Gap::Space && !is_listed || has(at, self.goes_on) {
                 break;
             }
             if has(at, self.rarely) && back <= 2 {

@@ -83,7 +83,8 @@ impl Sets {
         self.next += 1;
         self.bits.insert(name.to_owned(), bit);
         for entry in sets.get(name).unwrap_or(&name).split_whitespace() {
-            for form in forms(entry) {
+            let capital = (!entry.is_ascii()).then(|| capitalised(entry));
+            for form in forms(entry).into_iter().chain(capital) {
                 let key = form.chars().filter_map(plain).map(skeleton);
                 let key: String = key.collect();
                 if let Some((first, _)) = key.split_once(' ') {
@@ -94,6 +95,13 @@ impl Sets {
         }
         bit
     }
+}
+
+/// Capitals of some alphabets look like Latin letters where their small ones do not.
+fn capitalised(entry: &str) -> String {
+    let mut chars = entry.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()
 }
 
 /// `read~` stands for all forms of the verb, `api_key` for two words.

@@ -18,7 +18,7 @@ pub(super) const MAIL: u8 = 8;
 pub(super) const FILE: u8 = 16;
 
 /// Parts of paths where secrets lie.
-const SECRETS: [&str; 29] = [
+const SECRETS: [&str; 44] = [
     ".ssh",
     "id_rsa",
     "id-rsa",
@@ -48,6 +48,21 @@ const SECRETS: [&str; 29] = [
     "desktop_config.json",
     "/proc/self",
     "wallet.dat",
+    "etc_passwd",
+    "etc-passwd",
+    "etcpasswd",
+    "aws_credentials",
+    "aws-credentials",
+    "awscredentials",
+    ".config/gh/",
+    ".vault-token",
+    ".azure/",
+    ".cargo/credentials",
+    ".password-store",
+    "/run/secrets",
+    ".codex/auth",
+    ".claude.json",
+    "/environ",
 ];
 
 /// Parts of paths that hold secrets among other things, and that many tools are made for.
@@ -127,6 +142,11 @@ impl Tokens {
         self.words.get(first.start..second.end)
     }
 
+    /// All letters of all words.
+    pub(super) fn without_spaces(&self) -> String {
+        self.words.replace(' ', "")
+    }
+
     /// All letters of the words that have one letter each, if there are many of them in a row.
     pub(super) fn spaced_out(&self) -> Option<String> {
         let single = |token: &&Token| token.end - token.start == 1;
@@ -179,7 +199,12 @@ impl Reader {
             if self.piece.len() < LONGEST_PIECE {
                 self.piece.push(folded);
             }
-            let leet = next.is_some_and(char::is_alphabetic) && matches!(folded, '@' | '$');
+            let leet = match folded {
+                '@' | '$' => next.is_some_and(char::is_alphanumeric),
+                // Inside a word nobody calls out.
+                '!' => self.word.is_some() && next.is_some_and(char::is_alphanumeric),
+                _ => false,
+            };
             if folded.is_alphanumeric() || (leet && self.last != '/') {
                 if self.splits_at_capitals && c.is_uppercase() && self.last.is_lowercase() {
                     self.end_word();
@@ -235,6 +260,8 @@ impl Reader {
 
 fn gap_of(folded: char, next: Option<char>) -> Gap {
     match folded {
+        // A picture begins so.
+        '!' if next == Some('[') => Gap::Space,
         '.' | '!' | '?' | ';' if next.is_none_or(|next| !next.is_alphanumeric()) => Gap::Sentence,
         ',' | ':' | '(' | ')' | ';' | '|' => Gap::Clause,
         _ => Gap::Space,

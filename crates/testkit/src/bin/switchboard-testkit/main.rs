@@ -17,6 +17,7 @@ mod oauth;
 mod options;
 mod server;
 mod stdio;
+mod system;
 
 use std::sync::Arc;
 

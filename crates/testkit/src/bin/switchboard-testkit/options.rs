@@ -54,7 +54,8 @@ oauth:
   --status N                    of redirects (307)
   --port N --until-stdin-closes
 given:
-  --offers FILE                 lists, instructions, `results` and `notices` of calls, as JSON
+  --offers FILE                 lists, instructions, `results` and `notices` of calls, `contents`
+                                of addresses, as JSON
 hostile:
   --only PART,PART              a part of it (all parts)
 flaky:

@@ -3,10 +3,9 @@
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use super::Family;
 use crate::server::Server;
+use crate::system;
 
 #[expect(clippy::exit, clippy::print_stderr, reason = "ending early with a word is the fault")]
 pub(crate) async fn at_start(server: &Arc<Server>) {
@@ -24,20 +23,17 @@ pub(crate) async fn at_start(server: &Arc<Server>) {
             std::process::abort();
         }
         "slow-start" => tokio::time::sleep(fault.pause(25_000)).await,
-        "ignore-term" => {
-            let mut signals = signal(SignalKind::terminate()).expect("signals can be caught");
-            tokio::spawn(async move { while signals.recv().await.is_some() {} });
-        }
-        "grandchild" => grandchild(server, &["sleep", "300"]),
-        "grandchild-setsid" => grandchild(server, &["setsid", "sleep", "300"]),
+        "ignore-term" => system::ignore_requests_to_end(),
+        "grandchild" => grandchild(server, system::worker()),
+        "grandchild-setsid" => grandchild(server, system::leaving_worker()),
         other => panic!("the fault `{other}` does nothing at the start"),
     }
 }
 
 /// Starts a process that keeps standard output and error open, as forgotten workers do.
-fn grandchild(server: &Arc<Server>, line: &[&str]) {
-    let started = Command::new(line[0]).args(&line[1..]).stdin(Stdio::null()).spawn();
-    let mut child = started.unwrap_or_else(|cause| panic!("`{}`: {cause}", line[0]));
+fn grandchild(server: &Arc<Server>, mut worker: Command) {
+    let started = worker.stdin(Stdio::null()).spawn();
+    let mut child = started.unwrap_or_else(|cause| panic!("{worker:?}: {cause}"));
     server.journal.line(&format!("grandchild {}", child.id()));
     std::thread::spawn(move || child.wait());
 }

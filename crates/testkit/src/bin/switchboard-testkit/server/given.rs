@@ -40,6 +40,10 @@ pub(crate) async fn answer(exchange: &Exchange, incoming: &Incoming) -> Option<A
         "prompts/list" => list("prompts"),
         "resources/list" => list("resources"),
         "resources/templates/list" => list("resourceTemplates"),
+        "resources/read" => {
+            let contents = &file["contents"][incoming.text("uri").unwrap_or_default()];
+            contents.is_array().then(|| Answer::Result(json!({ "contents": contents })))
+        }
         "tools/call" => {
             let name = incoming.text("name").unwrap_or_default();
             exchange.server.journal.line(&format!("call {name} {}", incoming.arguments()));

@@ -82,7 +82,7 @@ async fn run(
             content::text(format!("wrote {key}"))
         }),
         "pid" => {
-            let group = rustix::process::getpgrp().as_raw_nonzero().get();
+            let group = crate::system::process_group();
             Ok(content::structured(&json!({"pid": std::process::id(), "group": group}), spoken))
         }
         "grow" => Ok(content::text(format!("grown_{}", server.grow()))),

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use crate::emission::{Emission, Step};
 use crate::faults;
 use crate::server::Server;
+use crate::system;
 
 pub(crate) fn start(
     server: Arc<Server>,
@@ -57,10 +58,6 @@ fn take(step: Step) -> io::Result<()> {
             std::thread::sleep(pause);
         },
         Step::Exit(code) => std::process::exit(code),
-        Step::Close | Step::Reset => {
-            // Pointing standard output elsewhere closes this end of the pipe.
-            let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
-            Ok(rustix::stdio::dup2_stdout(&nowhere)?)
-        }
+        Step::Close | Step::Reset => system::close_standard_output(),
     }
 }

@@ -1,0 +1,37 @@
+//! A real browser with the overview and the calls open while calls come in by the hundred.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::served::Served;
+use crate::failure::Result;
+
+/// Each call is told twice: when it begins and when it ends.
+const CALLS_A_SECOND: &str = "750";
+const CALLS: &str = "6000";
+const PATIENCE: Duration = Duration::from_secs(180);
+
+const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/clients/console_flood.mjs");
+
+/// What the browser saw.
+pub(super) async fn flood(served: &mut Served, testenv: &Path) -> Result<Value> {
+    let link = served.another_link().await?;
+    let browsing = Command::new(testenv.join("npm/node_modules/node/bin/node"))
+        .arg(STORY)
+        .arg(testenv.join("browser/node_modules"))
+        .args([&link, "raw__echo", CALLS_A_SECOND, CALLS])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .kill_on_drop(true)
+        .output();
+    let told = tokio::time::timeout(PATIENCE, browsing).await??;
+    let seen: Value = serde_json::from_slice(&told.stdout)?;
+    match seen.get("failed").and_then(Value::as_str) {
+        Some(why) => Err(format!("the browser did not come to its end: {why}").into()),
+        None => Ok(seen),
+    }
+}

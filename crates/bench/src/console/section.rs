@@ -1,0 +1,149 @@
+//! What is asked of the console, how soon it has to come, and the report.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::flood::flood;
+use super::record::write;
+use super::served::Served;
+use crate::failure::Result;
+use crate::report::{Section, Table, Target, number};
+
+/// What is asked of the API, and what it is called.
+const LISTS: [(&str, &str); 13] = [
+    ("the newest", "/api/v1/calls"),
+    ("of one server", "/api/v1/calls?server=server7"),
+    ("of a server that has none", "/api/v1/calls?server=nobody"),
+    ("what failed", "/api/v1/calls?outcome=failed"),
+    ("what went well", "/api/v1/calls?outcome=ok"),
+    ("of one server, what failed", "/api/v1/calls?server=server7&outcome=failed"),
+    ("of the last ten minutes", "/api/v1/calls?since=10m"),
+    ("of one tool", "/api/v1/calls?tool=tool_123"),
+    ("of a tool that nobody called", "/api/v1/calls?tool=nothing"),
+    ("of one caller", "/api/v1/calls?caller=client-3"),
+    ("of one caller, one tool and one server", SEVERAL),
+    ("with a text", "/api/v1/calls?text=tool_77"),
+    ("with a text that is nowhere", "/api/v1/calls?text=nowhere-at-all"),
+];
+
+const SEVERAL: &str = "/api/v1/calls?caller=client-3&tool=tool_21&server=server3";
+
+/// What is measured.
+pub(crate) struct Plan {
+    /// So many calls are in the record.
+    pub(crate) calls: usize,
+    pub(crate) passes: usize,
+    /// Where the browser's driver is installed.
+    pub(crate) testenv: Option<PathBuf>,
+}
+
+/// The rows of the table, the targets and every number.
+#[derive(Default)]
+struct Findings {
+    rows: Vec<Vec<String>>,
+    targets: Vec<Target>,
+    measured: Map<String, Value>,
+}
+
+/// Makes a record of so many calls, looks at it through the console, and reports.
+pub(crate) async fn section(plan: Plan) -> Result<Section> {
+    let Plan { calls, passes, testenv } = plan;
+    let home = TempDir::new()?;
+    let own = home.path().join("own");
+    std::fs::create_dir_all(&own)?;
+    eprintln!("console: writing {calls} calls");
+    let wrote = write(&own.join("state"), calls).await?;
+    eprintln!("console: asking");
+    let mut served = Served::start(&own).await?;
+    let mut findings = Findings::default();
+    findings.lists(&served, passes.max(3) * 3).await?;
+    findings.pages(&served, passes.max(3) * 3).await?;
+    let events = served.events().await?;
+    findings.rows.push(vec!["events a second to one reader".into(), number(events), String::new()]);
+    findings.targets.push(Target::at_least("events a second", 1_000.0, events, ""));
+    findings.measured.insert("events".to_owned(), json!(events));
+    let browser = match browse(&mut served, testenv.as_deref()).await {
+        Ok(seen) => {
+            findings.browser(&seen);
+            String::new()
+        }
+        Err(why) => format!(" There was no browser: {why}."),
+    };
+    served.stop().await;
+    findings.measured.insert("written_per_second".to_owned(), json!(wrote));
+    let Findings { rows, targets, measured } = findings;
+    Ok(Section {
+        title: format!("console over {calls} calls"),
+        note: format!(
+            "Medians, over HTTP on this machine; {} calls a second were written. A tool, a caller \
+             and a text are looked for during 80 ms at a time; the answer says how far back.{browser}",
+            number(wrote)
+        ),
+        table: Table { head: vec!["what", "milliseconds", "bytes"], rows },
+        targets,
+        measured: json!(measured),
+    })
+}
+
+async fn browse(served: &mut Served, testenv: Option<&Path>) -> Result<Value> {
+    let testenv = testenv.ok_or("`--testenv` does not say where its driver is")?;
+    eprintln!("console: a browser while much happens");
+    flood(served, testenv).await
+}
+
+impl Findings {
+    async fn lists(&mut self, served: &Served, passes: usize) -> Result<()> {
+        for (what, path) in LISTS {
+            let found = served.timed(path, passes).await?;
+            let time = number(found.milliseconds);
+            self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
+            self.targets.push(Target::at_most(what, 200.0, found.milliseconds, " ms"));
+            self.measured.insert(what.to_owned(), json!(found.milliseconds));
+        }
+        let deep = served.last_of_pages(20).await?;
+        let found = served.timed(&format!("/api/v1/calls?before={deep}"), passes).await?;
+        let what = "the twenty-first page";
+        self.rows.push(vec![what.into(), number(found.milliseconds), found.bytes.to_string()]);
+        self.targets.push(Target::at_most(what, 200.0, found.milliseconds, " ms"));
+        let (parts, seconds) = served.whole_search("nowhere-at-all").await?;
+        let what = format!("a text that is nowhere, to the beginning, in {parts} parts");
+        self.rows.push(vec![what, number(seconds * 1e3), String::new()]);
+        self.measured.insert("whole search".to_owned(), json!([parts, seconds]));
+        Ok(())
+    }
+
+    async fn pages(&mut self, served: &Served, passes: usize) -> Result<()> {
+        for (what, path) in [("the first page", "/"), ("the page of calls", "/calls")] {
+            let found = served.timed(path, passes).await?;
+            let all = (found.bytes + served.bytes_of_assets().await?) as f64 / 1e3;
+            let time = number(found.milliseconds);
+            self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
+            self.measured.insert(what.to_owned(), json!([found.milliseconds, found.bytes]));
+            self.targets.push(Target::at_most(what, 100.0, found.milliseconds, " ms"));
+            let what = format!("{what} with all it needs");
+            self.targets.push(Target::at_most(what, 100.0, all, " KB"));
+        }
+        Ok(())
+    }
+
+    /// What the browser saw: how long each page stood still while it was told of very much.
+    fn browser(&mut self, seen: &Value) {
+        let found = |place: &str| seen.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let rate = found("/events_per_second");
+        self.targets.push(Target::at_least("events a second to the browser", 1_000.0, rate, ""));
+        for (page, name) in [("overview", "the overview"), ("calls", "the page of calls")] {
+            for (key, what, limit) in [
+                ("task", "stands still at most", 200.0),
+                ("gap", "between two frames at most", 250.0),
+                ("click", "hears a click within", 200.0),
+            ] {
+                let (what, time) = (format!("{name}: {what}"), found(&format!("/{page}/{key}")));
+                self.rows.push(vec![what.clone(), number(time), String::new()]);
+                self.targets.push(Target::at_most(what, limit, time, " ms"));
+            }
+        }
+        self.measured.insert("browser".to_owned(), seen.clone());
+    }
+}

@@ -1,0 +1,137 @@
+//! `restarts`: a server is started and stopped thousands of times; nothing may be left behind.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use switchboard_host::connect::{Command as Order, Status};
+use switchboard_host::{Host, Recording, ServerId};
+use tempfile::TempDir;
+
+use crate::client::{Server, ready, start_kept_host};
+use crate::failure::Result;
+use crate::meter;
+use crate::words::Words;
+
+/// What is there before the first tenth of the cycles is over is not counted: caches fill.
+const WARM_UP: usize = 10;
+/// How often the state is printed.
+const MARKS: usize = 10;
+/// How long one start may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long what ended may take to be seen as gone.
+const TO_SETTLE: Duration = Duration::from_secs(10);
+
+/// What this process holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Holdings {
+    files: usize,
+    threads: usize,
+    zombies: usize,
+    resident_mb: f64,
+}
+
+/// Restarts as often as wanted, prints what is held on the way, and fails if it grows.
+pub(crate) async fn run(mut words: Words) -> Result<()> {
+    let cycles: usize = words.option("--cycles")?.unwrap_or(10_000);
+    let growth: u32 = words.option("--growth")?.unwrap_or(5);
+    words.end()?;
+    let home = TempDir::new()?;
+    let host = start_kept_host(home.path(), [Server::Stdio(Vec::new())], Recording::On)?;
+    host.settled(None).await;
+    ready(&host, 1)?;
+    let began = Instant::now();
+    println!("| restarts | open files | threads | zombies | resident MB |");
+    println!("|---|---|---|---|---|");
+    let mark = (cycles / MARKS).max(1);
+    let mut warm = None;
+    for number in 1..=cycles {
+        restart(&host).await?;
+        if number % mark == 0 {
+            println!("| {number} | {} |", held()?);
+        }
+        if number == (cycles / WARM_UP).max(1) {
+            warm = Some(settled(None).await?);
+        }
+    }
+    let warm = warm.ok_or("no cycle was asked for")?;
+    let last = settled(Some(warm)).await?;
+    host.stop().await;
+    let seconds = began.elapsed().as_secs_f64();
+    let each = seconds * 1e3 / cycles as f64;
+    println!("\n{cycles} restarts in {seconds:.0} s, {each:.1} ms each.");
+    println!("after {} of them: {warm}; after all: {last}", (cycles / WARM_UP).max(1));
+    let allowed = warm.resident_mb * (1.0 + f64::from(growth) / 100.0);
+    let is_flat = last.files <= warm.files && last.threads <= warm.threads && last.zombies == 0;
+    if is_flat && last.resident_mb <= allowed {
+        Ok(())
+    } else {
+        Err(format!("something is left behind, or memory grew by more than {growth} %").into())
+    }
+}
+
+async fn restart(host: &Host) -> Result<()> {
+    let id = ServerId::new("raw0")?;
+    let mut changes = host.fleet().changes();
+    host.command(Order::Restart(id.clone())).await;
+    for wanted in [Status::Starting, Status::Ready] {
+        while changes.load().servers.get(&id).map(|server| &server.status) != Some(&wanted) {
+            let changed = tokio::time::timeout(PATIENCE, changes.changed()).await;
+            changed.map_err(|_| format!("the server is not {} in time", wanted.word()))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is held once what ended is gone: as little as `before`, or the least that was seen.
+async fn settled(before: Option<Holdings>) -> Result<Holdings> {
+    let end = Instant::now() + TO_SETTLE;
+    let mut least = held()?;
+    while Instant::now() < end {
+        let is_settled = before
+            .is_some_and(|before| least.files <= before.files && least.threads <= before.threads);
+        if least.zombies == 0 && is_settled {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = held()?;
+        least = Holdings {
+            files: least.files.min(now.files),
+            threads: least.threads.min(now.threads),
+            zombies: now.zombies,
+            resident_mb: now.resident_mb,
+        };
+    }
+    Ok(least)
+}
+
+fn held() -> Result<Holdings> {
+    let count = |folder: &str| std::fs::read_dir(folder).map(Iterator::count);
+    Ok(Holdings {
+        files: count("/proc/self/fd")?,
+        threads: count("/proc/self/task")?,
+        zombies: zombies(),
+        resident_mb: meter::resident_bytes().map_or(f64::NAN, |bytes| bytes as f64 / 1e6),
+    })
+}
+
+/// Children of ours that have ended and were not waited for.
+fn zombies() -> usize {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return 0 };
+    let us = std::process::id().to_string();
+    let is_zombie = |status: &str| {
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        field("State:").is_some_and(|state| state.trim().starts_with('Z'))
+            && field("PPid:").is_some_and(|parent| parent.trim() == us)
+    };
+    folder
+        .filter_map(|entry| std::fs::read_to_string(entry.ok()?.path().join("status")).ok())
+        .filter(|status| is_zombie(status))
+        .count()
+}
+
+impl fmt::Display for Holdings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, threads, zombies, resident_mb } = self;
+        write!(f, "{files} | {threads} | {zombies} | {resident_mb:.1}")
+    }
+}

@@ -1,0 +1,54 @@
+//! Results that nest deeper than any parser follows pass untouched, and what cannot pass is refused.
+
+use serde_json::json;
+
+use crate::gateway::{Gateway, NEWEST_LEGACY};
+use crate::switchboard::{Switchboard, fixture};
+
+const LEVELS: usize = 10_000;
+
+fn nested() -> String {
+    format!("{}0{}", "[".repeat(LEVELS), "]".repeat(LEVELS))
+}
+
+/// A result with a text and something very deep beside it.
+fn deep() -> String {
+    let content = r#""content":[{"type":"text","text":"from the deep"}]"#;
+    format!(r#"{{{content},"structuredContent":{{"a":{}}}}}"#, nested())
+}
+
+#[test]
+fn a_result_of_ten_thousand_levels_is_shown_and_recorded_to_the_byte() {
+    let switchboard = Switchboard::with(&json!({"srv": fixture(&["conformance"])}));
+    let arguments = json!({"result": deep()}).to_string();
+    let words = ["call", "srv", "raw", "--json-args", &arguments];
+    let shown = switchboard.run(&words).expect(0);
+    assert!(shown.stdout.starts_with("from the deep\n"), "{}", shown.stderr);
+    let as_json = switchboard.run(&[&words[..], &["--json"]].concat()).expect(0);
+    assert!(as_json.stdout.contains(&format!(r#""result":{}"#, deep())), "{}", as_json.stderr);
+    assert_eq!(switchboard.recorded(), ["tool srv/raw: ok", "tool srv/raw: ok"]);
+    let calls = switchboard.json(&["calls"]);
+    let id = calls[0]["id"].as_str().unwrap();
+    assert!(switchboard.run(&["calls", "show", id]).expect(0).stdout.contains("from the deep"));
+    let kept = switchboard.run(&["calls", "show", id, "--json"]).expect(0);
+    assert!(kept.stdout.contains(&nested()), "the record has it whole");
+}
+
+#[test]
+fn a_result_of_ten_thousand_levels_passes_the_gateway_and_arguments_of_that_depth_are_refused() {
+    let switchboard = Switchboard::with(&json!({"srv": fixture(&["conformance"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "srv__raw");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let call = json!({"name": "srv__raw", "arguments": {"result": deep()}});
+    for text in [legacy.send("tools/call", &call), modern.send("tools/call", &call)] {
+        let text = text.texts().pop().unwrap();
+        assert!(text.contains(&nested()), "{} bytes", text.len());
+    }
+    let arguments = format!(r#"{{"result":"","more":{}}}"#, nested());
+    let words = ["call", "srv", "raw", "--json-args", &arguments];
+    let refused = switchboard.run(&words).expect(2);
+    assert!(refused.stderr.contains("error: "), "{refused:?}");
+    let recorded = switchboard.recorded();
+    assert_eq!(recorded.last().unwrap(), "tool srv/raw: not_sent (bad_arguments)");
+    assert_eq!(gateway.legacy(NEWEST_LEGACY).send("ping", &json!({})).texts().len(), 1);
+}

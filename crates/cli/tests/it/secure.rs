@@ -1,0 +1,68 @@
+//! Servers behind TLS and proxies, as a person sets them up and is told what is wrong.
+
+use serde_json::json;
+use switchboard_testkit::{Front, HttpFixture, ServerCertificate, TestAuthority, Validity};
+
+use crate::switchboard::Switchboard;
+
+const HERE: [&str; 2] = ["localhost", "127.0.0.1"];
+
+fn secure(authority: &TestAuthority) -> (HttpFixture, Front) {
+    let fixture = HttpFixture::start(&["echo", "--transport", "http"]);
+    let front = Front::secure(&fixture.origin(), &authority.issue(&HERE, Validity::Long));
+    (fixture, front)
+}
+
+#[test]
+fn a_private_authority_is_trusted_for_one_server_or_for_all() {
+    let authority = TestAuthority::new();
+    let (_fixture, front) = secure(&authority);
+    let url = front.url("localhost");
+    let mut switchboard = Switchboard::new();
+    let file = switchboard.write("ca.pem", &authority.pem());
+    let file = file.to_str().unwrap();
+    switchboard.configure(&json!({"own": {"url": url, "caFile": file}, "plain": {"url": url}}));
+    let ran = switchboard.run(&["call", "own", "echo", "text=through"]).expect(0);
+    assert_eq!(ran.stdout, "through\n");
+    let refused = switchboard.run(&["call", "plain", "echo", "text=through"]).expect(4);
+    assert!(refused.stderr.contains("issued by nobody that this machine trusts"), "{refused:?}");
+    switchboard.set("SSL_CERT_FILE", file);
+    let ran = switchboard.run(&["call", "plain", "echo", "text=through"]).expect(0);
+    assert_eq!(ran.stdout, "through\n");
+}
+
+#[test]
+fn doctor_says_what_is_wrong_with_a_certificate_and_what_to_do() {
+    let authority = TestAuthority::new();
+    let (_fixture, front) = secure(&authority);
+    front.show(&ServerCertificate::self_signed(&HERE), &["h2"]);
+    let switchboard = Switchboard::with(&json!({"srv": {"url": front.url("localhost")}}));
+    let told = switchboard.run(&["doctor", "srv"]);
+    let all = format!("{}{}", told.stdout, told.stderr);
+    assert!(all.contains("the server's certificate was issued by nobody"), "{all}");
+    assert!(all.contains("`caFile`"), "{all}");
+}
+
+#[test]
+fn a_file_that_names_no_authority_is_told_with_its_place() {
+    let switchboard = Switchboard::new();
+    switchboard.write_config(
+        "{\n  \"mcpServers\": {\n    \"srv\": {\n      \"url\": \"https://localhost:9/mcp\",\n      \
+         \"caFile\": \"missing.pem\"\n    }\n  }\n}\n",
+    );
+    let told = switchboard.run(&["servers"]);
+    assert!(told.stderr.contains("config.json:5"), "{told:?}");
+    assert!(told.stderr.contains("missing.pem` does not exist"), "{told:?}");
+    assert!(told.stderr.contains("hint: name a file with the certificate"), "{told:?}");
+}
+
+#[test]
+fn a_server_is_reached_through_the_proxy_of_the_environment() {
+    let fixture = HttpFixture::start(&["echo", "--transport", "http"]);
+    let mut switchboard = Switchboard::with(&json!({"far": {"url": "http://tools.invalid/mcp"}}));
+    switchboard.set("HTTP_PROXY", &fixture.origin());
+    let ran = switchboard.run(&["call", "far", "echo", "text=by way of another"]).expect(0);
+    assert_eq!(ran.stdout, "by way of another\n");
+    switchboard.set("NO_PROXY", "tools.invalid");
+    switchboard.run(&["call", "far", "echo", "text=directly"]).expect(4);
+}

@@ -1,0 +1,113 @@
+//! What servers ask and tell in the middle of things, across the eras.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use switchboard_testkit::HttpFixture;
+
+use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY};
+use crate::http_client::Reply;
+use crate::serve_client::until;
+use crate::speakers::{LegacyHttp, ModernHttp, Pipe, Speaker};
+use crate::switchboard::{Switchboard, fixture};
+
+/// The tools that ask, and what they ask.
+const ASKING: [(&str, &[&str]); 5] = [
+    ("test_input_required_result_elicitation", &["elicitation/create"]),
+    ("test_input_required_result_sampling", &["sampling/createMessage"]),
+    ("test_input_required_result_list_roots", &["roots/list"]),
+    ("test_input_required_result_multi_round", &["elicitation/create", "elicitation/create"]),
+    (
+        "test_input_required_result_multiple_inputs",
+        &["elicitation/create", "roots/list", "sampling/createMessage"],
+    ),
+];
+
+/// An answer that fits whatever is asked.
+fn reply() -> Value {
+    json!({
+        "action": "accept", "content": {"name": "Ada", "color": "blue", "type": "text", "text": "Hi"},
+        "role": "assistant", "model": "m", "roots": [{"uri": "file:///home"}],
+    })
+}
+
+fn check(client: &mut dyn Speaker) {
+    for server in ["old", "new", "far-old", "far-new"] {
+        for (tool, expected) in ASKING {
+            let what = format!("{server}/{tool} to {}", client.name());
+            let call = json!({"name": format!("{server}__{tool}"), "arguments": {}});
+            let heard = client.say("tools/call", &call, &reply());
+            let text = heard.answer()["result"]["content"][0]["text"].to_string();
+            assert!(text.contains("state-ok"), "{what}: {heard:?}");
+            let said = heard.before.iter().map(|message| message["method"].as_str().unwrap());
+            let mut asked: Vec<&str> =
+                said.filter(|method| !method.starts_with("notifications/")).collect();
+            asked.sort_unstable();
+            assert_eq!(asked, expected, "{what}");
+        }
+    }
+}
+
+#[test]
+fn forms_models_and_roots_are_asked_for_across_eras_and_transports() {
+    let far = ["legacy", "modern"]
+        .map(|era| HttpFixture::start(&["conformance", "--transport", "http", "--era", era]));
+    let switchboard = Switchboard::with(&json!({
+        "old": fixture(&["conformance", "--era", "legacy"]),
+        "new": fixture(&["conformance", "--era", "modern"]),
+        "far-old": {"url": far[0].url},
+        "far-new": {"url": far[1].url},
+    }));
+    let gateway = Gateway::start(&switchboard, &[]);
+    check(&mut ModernHttp::new(&gateway));
+    check(&mut LegacyHttp::new(&gateway, NEWEST_LEGACY));
+    let mut pipe = Pipe::new(switchboard.start(&["serve", "--stdio", "--no-record"]));
+    check(&mut pipe.modern());
+    check(&mut pipe.legacy(NEWEST_LEGACY));
+}
+
+/// Says again and again that the resource changed, until it is heard.
+fn touched(gateway: &Gateway, server: &str, stream: &mut Reply) -> Value {
+    let heard = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            until(|| {
+                let touch = json!({"uri": "test://static-text"});
+                gateway.modern().call(&format!("{server}__touch"), &touch);
+                heard.load(Ordering::Relaxed)
+            });
+        });
+        let message = stream.next_until("notifications/resources/updated", || true);
+        heard.store(true, Ordering::Relaxed);
+        message
+    })
+}
+
+#[test]
+fn a_resource_that_changes_is_told_across_eras() {
+    for era in ["legacy", "modern"] {
+        let switchboard = Switchboard::with(&json!({"asker": fixture(&["asker", "--era", era])}));
+        let gateway = Gateway::with_tool(&switchboard, &["--server", "asker"], "asker__touch");
+        let uri = "test://static-text";
+        let modern = gateway.modern();
+        let wanted = json!({"notifications": {"resourceSubscriptions": [uri, "test://nowhere"]}});
+        let mut listening = modern.send("subscriptions/listen", &wanted);
+        let acknowledged = listening.next_message();
+        let granted = &acknowledged["params"]["notifications"];
+        assert_eq!(*granted, json!({"resourceSubscriptions": [uri]}), "{era}");
+        let told = touched(&gateway, "asker", &mut listening);
+        assert_eq!(told["params"]["uri"], uri, "{era}");
+        let subscription = "io.modelcontextprotocol/subscriptionId";
+        let id = |message: &Value| message["params"]["_meta"][subscription].clone();
+        assert_eq!((id(&told), id(&told).is_null()), (id(&acknowledged), false), "{era}");
+
+        let legacy = Legacy::open(&gateway.url, NEWEST_LEGACY, &json!({}));
+        let mut stream = legacy.listen();
+        let subscribed = legacy.ask("resources/subscribe", &json!({"uri": uri}));
+        assert_eq!(subscribed["result"], json!({}), "{era}");
+        let told = touched(&gateway, "asker", &mut stream);
+        assert_eq!(told["params"], json!({"uri": uri}), "{era}");
+        let left = legacy.ask("resources/unsubscribe", &json!({"uri": uri}));
+        assert_eq!(left["result"], json!({}), "{era}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Calls of what is not there yet: its server is still on its way up, or does not come up.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use switchboard_testkit::binary;
+
+use crate::gateway::{Gateway, NEWEST_LEGACY, said};
+use crate::running::{PATIENCE, poll};
+use crate::serve_client::{Serving, tool_call};
+use crate::serve_tokens::token;
+use crate::switchboard::{Switchboard, fixture};
+
+/// A server that is a script; what it does is no text of its entry, which a person would have to see.
+fn script(switchboard: &Switchboard, name: &str, text: &str) -> Value {
+    let path = switchboard.write(name, &format!("#!/bin/sh\n{text}\n"));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    json!({"command": path})
+}
+
+/// A server that starts when the file is there, which the test decides.
+fn late(switchboard: &Switchboard, words: &str) -> (Value, PathBuf) {
+    let gate = switchboard.path("gate");
+    let (wanted, program) = (gate.display(), binary());
+    let text = format!(
+        "until [ -e '{wanted}' ]; do sleep 0.05; done\nexec '{}' {words}",
+        program.display()
+    );
+    (script(switchboard, "late.sh", &text), gate)
+}
+
+/// A home with a server that says why it does not start, and one that does.
+fn broken() -> Switchboard {
+    let switchboard = Switchboard::new();
+    let bad = script(&switchboard, "bad.sh", "echo no such library >&2\nexit 3");
+    switchboard.configure(&json!({"bad": bad, "here": fixture(&["echo"])}));
+    switchboard
+}
+
+/// Calls something late in a thread, and opens the gate once a call elsewhere was answered.
+fn called_late(
+    gateway: &Gateway,
+    gate: &PathBuf,
+    call: impl Fn(&Gateway) -> Value + Sync,
+) -> Value {
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| call(gateway));
+        for _ in 0..3 {
+            // What is there is not kept waiting by what is not.
+            let here = gateway.modern().call("here__echo", &json!({"text": "at once"}));
+            assert_eq!(said(&here), "at once");
+        }
+        assert!(!late.is_finished(), "nobody waited: {:?}", late.join());
+        std::fs::write(gate, "").unwrap();
+        late.join().unwrap()
+    })
+}
+
+#[test]
+fn a_call_waits_for_its_server_to_come_up_and_keeps_no_other_waiting() {
+    type Call = fn(&Gateway) -> Value;
+    let cases: [(Call, &str, &str); 5] = [
+        (|gateway| gateway.modern().call("late__echo", &json!({"text": "a"})), "content", "a"),
+        (
+            |gateway| gateway.legacy(NEWEST_LEGACY).call("late__echo", &json!({"text": "b"})),
+            "content",
+            "b",
+        ),
+        (
+            |gateway| {
+                let greet = json!({"name": "late__greet", "arguments": {"name": "Ada"}});
+                gateway.modern().ask("prompts/get", &greet)
+            },
+            "messages",
+            "Hello, Ada.",
+        ),
+        (
+            |gateway| gateway.modern().ask("resources/read", &json!({"uri": "test://template/7"})),
+            "contents",
+            "7",
+        ),
+        (
+            |gateway| {
+                let echo = json!({"name": "late__echo", "arguments": {"text": "c"}});
+                gateway.modern().call("call_tool", &echo)
+            },
+            "content",
+            "c",
+        ),
+    ];
+    for (number, (call, member, expected)) in cases.into_iter().enumerate() {
+        let switchboard = Switchboard::new();
+        let (late, gate) = late(&switchboard, "echo");
+        // The other one has no resources of its own.
+        switchboard.configure(&json!({"late": late, "here": given(&switchboard)}));
+        let options: &[&str] = if number == 4 { &["--tools", "search"] } else { &[] };
+        let gateway = Gateway::start(&switchboard, options);
+        let answer = called_late(&gateway, &gate, call);
+        let first = &answer["result"][member][0];
+        let text = first["text"].as_str().or(first["content"]["text"].as_str());
+        assert!(text.is_some_and(|text| text.contains(expected)), "{number}: {answer}");
+    }
+}
+
+/// A server with one tool that answers with its text.
+fn given(switchboard: &Switchboard) -> Value {
+    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    let text = json!({"content": [{"type": "text", "text": "at once"}]});
+    let offers = json!({
+        "tools": [{"name": "echo", "description": "Answers.", "inputSchema": schema}],
+        "results": {"echo": text},
+    });
+    let path = switchboard.write("here.json", &offers.to_string());
+    fixture(&["given", "--offers", path.to_str().unwrap()])
+}
+
+#[test]
+fn a_plain_name_waits_for_any_server_that_is_still_coming_up() {
+    let switchboard = Switchboard::new();
+    let here = json!({"here": given(&switchboard)});
+    switchboard
+        .write_config(&json!({"mcpServers": here, "settings": {"builtin": false}}).to_string());
+    let gateway = Gateway::with_tool(&switchboard, &["--names", "plain"], "echo");
+    let (late, gate) = late(&switchboard, "weather");
+    let both = json!({"here": given(&switchboard), "late": late});
+    switchboard
+        .write_config(&json!({"mcpServers": both, "settings": {"builtin": false}}).to_string());
+    // Until the running gateway has read its file there is no such tool.
+    let began = Mutex::new(Instant::now());
+    let answer = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            poll(PATIENCE, || {
+                *began.lock().unwrap() = Instant::now();
+                let answer = gateway.modern().call("get_forecast", &json!({"city": "Oslo"}));
+                answer.get("result").is_some().then_some(answer)
+            })
+        });
+        let waits = || (began.lock().unwrap().elapsed() > Duration::from_secs(2)).then_some(());
+        assert!(poll(PATIENCE, waits).is_some(), "nobody waited");
+        let last = *began.lock().unwrap();
+        assert_eq!(said(&gateway.modern().call("echo", &json!({}))), "at once");
+        std::fs::write(&gate, "").unwrap();
+        let answer = waiting.join().unwrap().expect("the late tool answers");
+        assert_eq!(
+            last,
+            *began.lock().unwrap(),
+            "the call that waited is the one that is answered"
+        );
+        answer
+    });
+    assert!(said(&answer).contains("Oslo"), "{answer}");
+}
+
+#[test]
+fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
+    let switchboard = broken();
+    let gateway = Gateway::with_tool(&switchboard, &[], "here__echo");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let arguments = json!({"text": "a"});
+    for answer in [legacy.call("bad__echo", &arguments), modern.call("bad__echo", &arguments)] {
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let text = said(&answer);
+        assert!(text.contains("`bad`") && text.contains("status 3"), "{answer}");
+        let about = &answer["result"]["_meta"]["switchboard/outcome"];
+        assert_eq!(about["outcome"], "not_sent", "{answer}");
+    }
+    let prompt = modern.ask("prompts/get", &json!({"name": "bad__greet"}));
+    let why = prompt["error"]["message"].as_str().unwrap();
+    assert!(why.contains("`bad`") && why.contains("status 3"), "{prompt}");
+    let read = modern.ask("resources/read", &json!({"uri": "bad://nowhere"}));
+    let why = read["error"]["message"].as_str().unwrap();
+    assert!(why.starts_with("there is no resource `bad://nowhere`: server `bad`"), "{read}");
+    // Nobody else's names change.
+    let answer = modern.call("good__echo", &arguments);
+    assert_eq!(answer["error"]["message"], "there is no tool `good__echo`");
+    let recorded = switchboard.recorded();
+    let rows: Vec<&str> = recorded.iter().map(String::as_str).collect();
+    assert!(rows.iter().all(|row| row.contains(" bad/") && row.contains("not_sent")), "{rows:?}");
+    assert_eq!(rows.len(), 3, "{rows:?}");
+}
+
+#[test]
+fn who_does_not_see_a_server_does_not_learn_that_it_is_not_there() {
+    let switchboard = broken();
+    let few = token(&switchboard, &["few", "--server", "here"]);
+    let serving = Serving::start(&switchboard, &["--require-token"]);
+    serving.wait_for_tool(Some(&few), "here__echo");
+    let called = serving.send(&tool_call(Some(&few), "bad__echo", &json!({"text": "a"})));
+    assert_eq!(called.json()["error"]["message"], "there is no tool `bad__echo`");
+    let read = serving.ask(Some(&few), "resources/read", json!({"uri": "x://y"}));
+    assert_eq!(read["error"]["message"], "there is no resource `x://y`");
+}

@@ -1,0 +1,334 @@
+//! Clients of every revision over every transport, to whom the gateway is one and the same.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, Legacy, MODERN, Modern, modern_params};
+use crate::http_client::{Reply, send};
+use crate::running::Running;
+
+/// The revisions before 2026-07-28.
+pub(crate) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// What every client can do for servers.
+fn abilities() -> Value {
+    json!({"elicitation": {}, "sampling": {}, "roots": {}})
+}
+
+/// What a client gets for a request.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    /// The answer, as text.
+    pub(crate) text: String,
+    /// What came before it: notifications, and what was asked.
+    pub(crate) before: Vec<Value>,
+}
+
+impl Heard {
+    pub(crate) fn answer(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    /// The text of the result alone.
+    pub(crate) fn result(&self) -> &str {
+        let (_, result) =
+            self.text.split_once(r#","result":"#).unwrap_or_else(|| panic!("{self:?}"));
+        result.strip_suffix('}').unwrap()
+    }
+
+    pub(crate) fn count(&self, method: &str) -> usize {
+        self.before.iter().filter(|message| message["method"] == method).count()
+    }
+}
+
+/// A client that answers what it is asked.
+pub(crate) trait Speaker {
+    /// Its revision and its transport.
+    fn name(&self) -> String;
+
+    fn revision(&self) -> &str;
+
+    /// Sends a request, answers with `reply` what is asked meanwhile, and gives what it got.
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard;
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.say(method, params, &Value::Null).answer()
+    }
+
+    /// Whether its revision lets a server ask in the middle of a call.
+    fn can_be_asked(&self) -> bool {
+        self.revision() >= "2025-06-18"
+    }
+}
+
+fn request(id: u64, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn answer(question: &Value, reply: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": question["id"], "result": reply})
+}
+
+fn is_question(message: &Value) -> bool {
+    message.get("id").is_some() && message.get("method").is_some()
+}
+
+/// What a message is, whatever is in it: there are results that no value holds.
+fn frame(text: &str) -> Value {
+    #[derive(Deserialize)]
+    struct Frame {
+        id: Option<Value>,
+        method: Option<String>,
+    }
+    if let Ok(whole) = serde_json::from_str(text) {
+        return whole;
+    }
+    let Frame { id, method } = serde_json::from_str(text).unwrap();
+    let mut frame = json!({"id": id});
+    if let Some(method) = method {
+        frame["method"] = method.into();
+    }
+    frame
+}
+
+/// The same call with the answers to what it asks; nothing if it asks nothing.
+fn again(text: &str, params: &Value, reply: &Value) -> Option<Value> {
+    let answer = frame(text);
+    let result = &answer["result"];
+    let asked = result["inputRequests"].as_object()?;
+    let mut again = params.clone();
+    again["inputResponses"] = asked.keys().map(|key| (key.clone(), reply.clone())).collect();
+    again["requestState"] = result["requestState"].clone();
+    Some(again)
+}
+
+/// What asks in an answer, as if it had been asked at once.
+fn asked_in(text: &str) -> Vec<Value> {
+    let answer = frame(text);
+    let asked = answer["result"]["inputRequests"].as_object().cloned().unwrap_or_default();
+    asked.into_iter().map(|(_, request)| request).collect()
+}
+
+/// A client of the modern era over HTTP.
+pub(crate) struct ModernHttp<'a>(pub(crate) Modern<'a>);
+
+impl<'a> ModernHttp<'a> {
+    pub(crate) fn new(gateway: &'a Gateway) -> Self {
+        let mut client = gateway.modern();
+        client.capabilities = abilities();
+        Self(client)
+    }
+}
+
+impl Speaker for ModernHttp<'_> {
+    fn name(&self) -> String {
+        format!("{MODERN} over HTTP")
+    }
+
+    fn revision(&self) -> &str {
+        MODERN
+    }
+
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+        let (mut params, mut before) = (params.clone(), Vec::new());
+        loop {
+            let mut texts = self.0.send(method, &params).texts();
+            let text = texts.pop().expect("there is an answer");
+            before.extend(texts.iter().map(|text| serde_json::from_str::<Value>(text).unwrap()));
+            before.extend(asked_in(&text));
+            match again(&text, &params, reply) {
+                Some(again) => params = again,
+                None => return Heard { text, before },
+            }
+        }
+    }
+}
+
+/// A client of the legacy era over streamable HTTP.
+pub(crate) struct LegacyHttp<'a>(Legacy<'a>, String);
+
+impl<'a> LegacyHttp<'a> {
+    pub(crate) fn new(gateway: &'a Gateway, revision: &str) -> Self {
+        Self(Legacy::open(&gateway.url, revision, &abilities()), revision.to_owned())
+    }
+}
+
+impl Speaker for LegacyHttp<'_> {
+    fn name(&self) -> String {
+        format!("{} over HTTP", self.1)
+    }
+
+    fn revision(&self) -> &str {
+        &self.1
+    }
+
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+        let mut stream = self.0.send(method, params);
+        if !stream.is_stream() {
+            return Heard { text: stream.text(), before: Vec::new() };
+        }
+        let mut before = Vec::new();
+        loop {
+            let (_, text) = stream.next_event().expect("the answer comes");
+            let message = frame(&text);
+            if message.get("method").is_none() {
+                return Heard { text, before };
+            }
+            if is_question(&message) {
+                assert_eq!(self.0.post(&answer(&message, reply)).status, 202);
+            }
+            before.push(message);
+        }
+    }
+}
+
+/// A client of the first revision over HTTP+SSE.
+pub(crate) struct Sse {
+    place: String,
+    stream: Reply,
+    next: u64,
+}
+
+impl Sse {
+    pub(crate) fn new(gateway: &Gateway) -> Self {
+        let accepts = [("Accept", "text/event-stream")];
+        let mut stream = send("GET", &gateway.place("/sse"), &accepts, "");
+        let (_, place) = stream.next_event().unwrap();
+        let mut client = Self { place: gateway.place(&place), stream, next: 1 };
+        let greeting = json!({
+            "protocolVersion": "2024-11-05", "capabilities": {},
+            "clientInfo": {"name": "sse", "version": "0"},
+        });
+        assert_eq!(client.ask("initialize", &greeting)["result"]["protocolVersion"], "2024-11-05");
+        client.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn post(&self, body: &Value) {
+        let headers = [("Content-Type", "application/json")];
+        assert_eq!(send("POST", &self.place, &headers, &body.to_string()).status, 202);
+    }
+}
+
+impl Speaker for Sse {
+    fn name(&self) -> String {
+        "2024-11-05 over HTTP+SSE".to_owned()
+    }
+
+    fn revision(&self) -> &str {
+        "2024-11-05"
+    }
+
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+        let id = self.next;
+        self.next += 1;
+        self.post(&request(id, method, params));
+        let mut before = Vec::new();
+        loop {
+            let (_, text) = self.stream.next_event().expect("the answer comes");
+            let message = frame(&text);
+            if message["id"] == id && message.get("method").is_none() {
+                return Heard { text, before };
+            }
+            if is_question(&message) {
+                self.post(&answer(&message, reply));
+            }
+            before.push(message);
+        }
+    }
+}
+
+/// A gateway at the other end of a pipe; clients take turns.
+pub(crate) struct Pipe {
+    running: Running,
+    next: u64,
+    /// How much of what came has been read.
+    read: usize,
+}
+
+impl Pipe {
+    pub(crate) fn new(running: Running) -> Self {
+        Self { running, next: 1, read: 0 }
+    }
+
+    pub(crate) fn modern(&mut self) -> PipeClient<'_> {
+        PipeClient { pipe: self, revision: MODERN.to_owned() }
+    }
+
+    pub(crate) fn legacy(&mut self, revision: &str) -> PipeClient<'_> {
+        let greeting = json!({
+            "protocolVersion": revision, "capabilities": abilities(),
+            "clientInfo": {"name": "pipe", "version": "0"},
+        });
+        let mut client = PipeClient { pipe: self, revision: revision.to_owned() };
+        let welcome = client.round("initialize", &greeting, &Value::Null).answer();
+        assert_eq!(welcome["result"]["protocolVersion"], revision, "{welcome}");
+        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        client.pipe.running.say(&format!("{done}\n"));
+        client
+    }
+
+    /// The next whole line.
+    fn line(&mut self) -> String {
+        let from = self.read;
+        let rest = |so_far: &str| {
+            let line = so_far.get(from..)?.split_inclusive('\n').next()?;
+            line.strip_suffix('\n').map(str::to_owned)
+        };
+        let line = self.running.wait_for_some(rest);
+        self.read += line.len() + 1;
+        line
+    }
+}
+
+/// A client at a pipe.
+pub(crate) struct PipeClient<'a> {
+    pipe: &'a mut Pipe,
+    revision: String,
+}
+
+impl PipeClient<'_> {
+    fn round(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+        let id = self.pipe.next;
+        self.pipe.next += 1;
+        self.pipe.running.say(&format!("{}\n", request(id, method, params)));
+        let mut before = Vec::new();
+        loop {
+            let text = self.pipe.line();
+            let message = frame(&text);
+            if message["id"] == id && message.get("method").is_none() {
+                return Heard { text, before };
+            }
+            if is_question(&message) {
+                self.pipe.running.say(&format!("{}\n", answer(&message, reply)));
+            }
+            before.push(message);
+        }
+    }
+}
+
+impl Speaker for PipeClient<'_> {
+    fn name(&self) -> String {
+        format!("{} over a pipe", self.revision)
+    }
+
+    fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    fn say(&mut self, method: &str, params: &Value, reply: &Value) -> Heard {
+        if self.revision != MODERN {
+            return self.round(method, params, reply);
+        }
+        let (mut params, mut before) = (params.clone(), Vec::new());
+        loop {
+            let heard = self.round(method, &modern_params(&params, &abilities()), reply);
+            before.extend(heard.before);
+            before.extend(asked_in(&heard.text));
+            match again(&heard.text, &params, reply) {
+                Some(again) => params = again,
+                None => return Heard { text: heard.text, before },
+            }
+        }
+    }
+}

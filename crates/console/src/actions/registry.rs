@@ -1,0 +1,126 @@
+//! Finds servers in registries, and adds one of them.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+use switchboard_host::config::Replace;
+use switchboard_host::login::{LoginError, Secret, SecretName, Secrets};
+
+use super::body::{Answer, read, wants_piece};
+use super::entries::{Change, write};
+use crate::console::{Console, Shared};
+use crate::pages;
+use crate::reply::{self, Problem};
+use crate::shown::registry::{self, Chosen, FilledIn};
+
+#[derive(Deserialize)]
+struct Words {
+    #[serde(default)]
+    words: String,
+}
+
+/// Searches the registries.
+pub(crate) async fn search_registry(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let Words { words } = read(&body)?;
+    let rows = registry::search(&console, &words).await?;
+    Ok(if wants_piece(&headers) {
+        reply::html(pages::registry_rows(&rows))
+    } else {
+        reply::json(&json!({ "servers": rows }))
+    })
+}
+
+#[derive(Deserialize)]
+struct Which {
+    name: String,
+    #[serde(default)]
+    version: String,
+}
+
+/// The ways in which a server of a registry can be added.
+pub(crate) async fn show_registry(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let Which { name, version } = read(&body)?;
+    let shown = registry::show(&console, &name, &version).await?;
+    Ok(if wants_piece(&headers) {
+        reply::html(pages::registry_server(&shown))
+    } else {
+        reply::json(&shown)
+    })
+}
+
+/// What would be added, to the letter; nothing is changed.
+pub(crate) async fn look_at_registry(
+    State(console): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let chosen: Chosen = read(&body)?;
+    let filled = registry::filled_in(&console, &chosen).await?;
+    Ok(if wants_piece(&headers) {
+        reply::html(pages::registry_filled(&chosen, &filled))
+    } else {
+        reply::json(&filled)
+    })
+}
+
+#[derive(Deserialize)]
+struct Added {
+    #[serde(flatten)]
+    chosen: Chosen,
+    digest: String,
+    under: String,
+    #[serde(default)]
+    replace: bool,
+    #[serde(default)]
+    agreed: Vec<String>,
+}
+
+/// Adds a server of a registry, exactly what was shown.
+pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes) -> Answer {
+    let Added { chosen, digest, under, replace, agreed } = read(&body)?;
+    let filled = registry::filled_in(&console, &chosen).await?;
+    if filled.digest != digest {
+        let why = format!("`{}` would not run what was shown any more", chosen.name);
+        return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+    }
+    let (file, under) = (console.own_file()?, under.trim().to_owned());
+    let known = console.host.config().load();
+    let exists = known.servers.contains_key(under.as_str());
+    if exists && !replace {
+        return Err(Problem::unusable(format!("there is a server `{under}` already")));
+    }
+    let FilledIn { entry, secrets, .. } = filled;
+    // Before the entry: the server is started as soon as that is written.
+    keep(&console, &under, secrets).await.map_err(|error| Problem::unusable(error.to_string()))?;
+    let replace = if replace { Replace::Allow } else { Replace::Refuse };
+    write(&console, Change { file, name: under.clone(), entry, agreed, replace }).await?;
+    console.settled(|servers| servers.contains_key(under.as_str())).await;
+    Ok(reply::json(&json!({"added": under})))
+}
+
+/// Keeps the secrets of a server of the user's own file.
+async fn keep(
+    console: &Console,
+    server: &str,
+    secrets: BTreeMap<String, String>,
+) -> Result<(), LoginError> {
+    let config = console.host.config().load();
+    let store = Secrets::new(&console.places.state, &console.environment, &config.settings);
+    for (name, value) in secrets {
+        let which = SecretName { server: server.to_owned(), name };
+        store.set(&which, Secret::new(value)).await?;
+    }
+    Ok(())
+}

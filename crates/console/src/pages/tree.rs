@@ -1,0 +1,154 @@
+//! JSON as a tree that can be folded, every key and number as it was sent.
+
+use std::fmt;
+
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::parts::count;
+use super::pretty::pretty;
+
+/// A larger one is easier to read as text.
+const MOST: usize = 3_000;
+/// What is nested deeper is shown as text.
+const DEEPEST: usize = 16;
+/// So many members are shown unfolded.
+const UNFOLDED: usize = 40;
+
+/// The tree, if the text is an object or a list of a size that a page can show and something in it
+/// can be folded; what is flat reads as well as text.
+pub(super) fn tree(text: &str) -> Option<Markup> {
+    let raw: &RawValue = serde_json::from_str(text.trim()).ok()?;
+    let inner = Inner::of(raw)?;
+    inner.members.iter().find(|(_, raw)| raw.get().starts_with(['{', '[']))?;
+    let mut left = MOST;
+    let shown = branch(None, &inner, 0, &mut left);
+    (left > 0).then(|| html! { div class="tree" { (shown) } })
+}
+
+fn node(name: Option<&str>, raw: &RawValue, depth: usize, left: &mut usize) -> Markup {
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return Markup::default();
+    }
+    match Inner::of(raw) {
+        Some(inner) if depth < DEEPEST => branch(name, &inner, depth, left),
+        Some(_) => html! { div class="leaf" { (key(name)) pre { (pretty(raw.get())) } } },
+        None => {
+            html! { div class="leaf" { (key(name)) span class=(tone(raw.get())) { (raw.get()) } } }
+        }
+    }
+}
+
+fn branch(name: Option<&str>, inner: &Inner<'_>, depth: usize, left: &mut usize) -> Markup {
+    let size = inner.members.len();
+    let about = match inner.is_list {
+        true => format!("[ {} ]", count(size, "item")),
+        false => format!("{{ {} }}", count(size, "member")),
+    };
+    let is_open = size <= UNFOLDED && depth < 3;
+    html! {
+        @if size == 0 {
+            div class="leaf" { (key(name)) @if inner.is_list { "[]" } @else { "{}" } }
+        } @else {
+            details open[is_open || depth == 0] {
+                summary { (key(name)) span class="muted" { (about) } }
+                @for (number, (name, raw)) in inner.members.iter().enumerate() {
+                    @if inner.is_list { (node(Some(&number.to_string()), raw, depth + 1, left)) }
+                    @else { (node(Some(name), raw, depth + 1, left)) }
+                }
+            }
+        }
+    }
+}
+
+fn key(name: Option<&str>) -> Markup {
+    html! { @if let Some(name) = name { span class="key-name" { (name) } ": " } }
+}
+
+fn tone(text: &str) -> &'static str {
+    match text.chars().next() {
+        Some('"') => "is-text",
+        Some('-' | '0'..='9') => "is-number",
+        _ => "is-word",
+    }
+}
+
+/// What is in an object or a list, in the order in which it was sent.
+struct Inner<'a> {
+    is_list: bool,
+    members: Vec<(String, &'a RawValue)>,
+}
+
+impl<'a> Inner<'a> {
+    fn of(raw: &'a RawValue) -> Option<Self> {
+        raw.get().starts_with(['{', '[']).then(|| serde_json::from_str(raw.get()).ok()).flatten()
+    }
+}
+
+impl<'de> Deserialize<'de> for Inner<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Inner<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object or a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Inner<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
+            members.push(member);
+        }
+        Ok(Inner { is_list: false, members })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Inner<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(item) = list.next_element::<&'de RawValue>()? {
+            members.push((String::new(), item));
+        }
+        Ok(Inner { is_list: true, members })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_their_order_and_numbers_their_digits() {
+        let shown = tree(r#"{"z":1.50,"a":{"b":["<i>",null]},"e":[]}"#).unwrap().into_string();
+        assert_eq!(
+            shown,
+            "<div class=\"tree\"><details open><summary><span class=\"muted\">{ 3 members }</span></summary>\
+             <div class=\"leaf\"><span class=\"key-name\">z</span>: <span class=\"is-number\">1.50</span></div>\
+             <details open><summary><span class=\"key-name\">a</span>: <span class=\"muted\">{ 1 member }</span></summary>\
+             <details open><summary><span class=\"key-name\">b</span>: <span class=\"muted\">[ 2 items ]</span></summary>\
+             <div class=\"leaf\"><span class=\"key-name\">0</span>: <span class=\"is-text\">&quot;&lt;i&gt;&quot;</span></div>\
+             <div class=\"leaf\"><span class=\"key-name\">1</span>: <span class=\"is-word\">null</span></div>\
+             </details></details>\
+             <div class=\"leaf\"><span class=\"key-name\">e</span>: []</div></details></div>"
+        );
+    }
+
+    #[test]
+    fn what_is_too_large_too_deep_or_no_json_is_left_to_the_text() {
+        let wide = format!("[[],{}]", vec!["1"; MOST + 1].join(","));
+        assert!(tree(&wide).is_none());
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        let shown = tree(&deep).unwrap().into_string();
+        assert!(shown.matches("<details").count() <= DEEPEST, "{shown}");
+        for odd in ["", "1", "\"a\"", "{", "plain", "{\"a\":1}", "[1,2]", "{}"] {
+            assert!(tree(odd).is_none(), "{odd}");
+        }
+    }
+}

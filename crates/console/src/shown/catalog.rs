@@ -1,0 +1,151 @@
+//! What servers offer with their definitions to the letter, as programs want it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use switchboard_host::catalog::{Catalog, Entry, Flagged};
+use switchboard_host::connect::Server;
+use switchboard_host::{Lease, Target, TargetKind};
+
+use crate::console::Console;
+use crate::reply::Problem;
+
+/// So many tools fit some words unless told otherwise.
+const FOUND: usize = 10;
+
+/// Which part of the catalog is wanted.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct CatalogQuery {
+    pub(crate) q: Option<String>,
+    pub(crate) server: Option<String>,
+    pub(crate) limit: Option<usize>,
+    /// Also what a rule forbids to everybody.
+    pub(crate) all: Option<bool>,
+}
+
+/// A tool with its definition.
+#[derive(Debug, Serialize)]
+pub(crate) struct CatalogTool {
+    server: String,
+    name: String,
+    /// What models call it.
+    model_name: Option<String>,
+    fingerprint: String,
+    /// What the scanner found in it.
+    found: Option<Flagged>,
+    /// The rule that forbids it to everybody.
+    forbidden_by: Option<String>,
+    definition: Box<RawValue>,
+}
+
+/// A resource, a template or a prompt with its definition.
+#[derive(Debug, Serialize)]
+pub(crate) struct CatalogItem {
+    server: String,
+    kind: &'static str,
+    /// Its address, its template or its name.
+    key: String,
+    definition: Box<RawValue>,
+}
+
+/// Tools, all or those that fit the words.
+pub(crate) fn catalog_tools(console: &Console, query: &CatalogQuery) -> Vec<CatalogTool> {
+    let lease = console.host.lease();
+    let catalog = lease.catalog();
+    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let entries: Vec<Entry<'_>> = match words {
+        Some(words) => {
+            let found = catalog.search(words, query.limit.unwrap_or(FOUND));
+            found.into_iter().map(|(entry, _)| entry).collect()
+        }
+        None => catalog.tools().collect(),
+    };
+    let is_wanted = |entry: &Entry<'_>| {
+        let id = entry.server.id.as_str();
+        let is_listed = lease.lists(TargetKind::Tool, id, entry.tool.name());
+        is_of(id, query) && (is_listed || query.all == Some(true))
+    };
+    entries.into_iter().filter(is_wanted).map(|entry| tool(&lease, entry)).collect()
+}
+
+/// One tool; a person may look at what is held, too.
+pub(crate) fn catalog_tool(
+    console: &Console,
+    server: &str,
+    name: &str,
+) -> Result<CatalogTool, Problem> {
+    let host = &console.host;
+    let fleet = host.fleet().load();
+    let catalog = Arc::new(Catalog::of(&fleet));
+    let unlisted = Arc::clone(host.lease().unlisted());
+    let lease = Lease::new(fleet, catalog, Arc::default())
+        .with_flagged(host.flagged())
+        .with_unlisted(unlisted);
+    let mut tools = lease.catalog().tools();
+    let found = tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == name);
+    let missing = || Problem::missing(format!("there is no tool `{name}` on `{server}`"));
+    found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
+}
+
+/// Resources and templates.
+pub(crate) fn catalog_resources(console: &Console, query: &CatalogQuery) -> Vec<CatalogItem> {
+    let of = |server: &Server| {
+        let offers = &server.offers;
+        let resources = offers.resources.iter().map(|item| (item, "resource"));
+        let templates = offers.templates.iter().map(|item| (item, "template"));
+        resources
+            .chain(templates)
+            .map(|(item, kind)| CatalogItem {
+                server: server.id.to_string(),
+                kind,
+                key: item.key.to_string(),
+                definition: item.raw.clone(),
+            })
+            .collect::<Vec<_>>()
+    };
+    offered(console, query, of)
+}
+
+/// Prompts.
+pub(crate) fn catalog_prompts(console: &Console, query: &CatalogQuery) -> Vec<CatalogItem> {
+    let of = |server: &Server| {
+        let prompts = server.offers.prompts.iter().map(|item| CatalogItem {
+            server: server.id.to_string(),
+            kind: "prompt",
+            key: item.key.to_string(),
+            definition: item.raw.clone(),
+        });
+        prompts.collect::<Vec<_>>()
+    };
+    offered(console, query, of)
+}
+
+fn offered(
+    console: &Console,
+    query: &CatalogQuery,
+    of: impl Fn(&Server) -> Vec<CatalogItem>,
+) -> Vec<CatalogItem> {
+    let lease = console.host.lease();
+    let servers = lease.catalog().servers().iter();
+    let wanted = servers.filter(|server| is_of(server.id.as_str(), query));
+    wanted.flat_map(|server| of(server)).collect()
+}
+
+fn is_of(server: &str, query: &CatalogQuery) -> bool {
+    query.server.as_deref().filter(|name| !name.is_empty()).is_none_or(|name| name == server)
+}
+
+fn tool(lease: &Lease, entry: Entry<'_>) -> CatalogTool {
+    let (id, name) = (entry.server.id.as_str(), entry.tool.name());
+    let target = Target::new(TargetKind::Tool, id, name);
+    CatalogTool {
+        server: id.to_owned(),
+        name: name.to_owned(),
+        model_name: lease.catalog().names().get(entry.place).map(str::to_owned),
+        fingerprint: entry.tool.digest().to_string(),
+        found: lease.flagged(&target).cloned(),
+        forbidden_by: lease.forbidden(TargetKind::Tool, id, name).map(str::to_owned),
+        definition: entry.tool.item.raw.clone(),
+    }
+}

@@ -1,0 +1,112 @@
+//! Where a list goes on: named by what comes next, so that it holds while servers come and go.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+
+/// Where something stands in a list: lists are in the order of these.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    /// Servers whose names are not after themselves come last.
+    pub(crate) late: bool,
+    pub(crate) server: String,
+    /// Among those of its server.
+    pub(crate) place: usize,
+}
+
+/// What comes next, and where it stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) position: Position,
+    /// Its own name: it may have moved among those of its server.
+    pub(crate) key: String,
+}
+
+impl Cursor {
+    /// The cursor as clients are given it.
+    pub(crate) fn text(&self) -> String {
+        let Position { late, server, place } = &self.position;
+        let late = u8::from(*late);
+        BASE64_URL_SAFE_NO_PAD.encode(format!("{late}\n{server}\n{place}\n{}", self.key))
+    }
+
+    /// The cursor that a client gives back; nothing if it is none of ours.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let mut parts = text.splitn(4, '\n');
+        let late = match parts.next()? {
+            "0" => false,
+            "1" => true,
+            _ => return None,
+        };
+        let server = parts.next()?.to_owned();
+        let place = parts.next()?.parse().ok()?;
+        let key = parts.next()?.to_owned();
+        Some(Self { position: Position { late, server, place }, key })
+    }
+
+    /// Where a list goes on that may have changed since: at the same thing if it is still there,
+    /// else at what has come to stand behind it.
+    pub(crate) fn find<'a>(
+        &self,
+        list: impl Iterator<Item = (Position, &'a str)> + Clone,
+    ) -> usize {
+        let same = list
+            .clone()
+            .position(|(position, key)| position.server == self.position.server && key == self.key);
+        same.or_else(|| list.clone().position(|(position, _)| position >= self.position))
+            .unwrap_or_else(|| list.count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, Position};
+
+    fn of(server: &str, place: usize) -> Position {
+        Position { late: server.starts_with('z'), server: server.to_owned(), place }
+    }
+
+    fn list(keys: &[(&'static str, &'static str)]) -> Vec<(Position, &'static str)> {
+        let mut places = std::collections::HashMap::new();
+        let of = |(server, key): &(&'static str, &'static str)| {
+            let place = places.entry(*server).or_insert(0);
+            *place += 1;
+            (of(server, *place - 1), *key)
+        };
+        keys.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_list_goes_on_where_it_was_whatever_came_or_went_before() {
+        // The page ended before `b/y`.
+        let cursor = Cursor { position: of("b", 1), key: "y".to_owned() };
+        for (keys, expected) in [
+            (&[("a", "1"), ("b", "x"), ("b", "y"), ("c", "2")][..], 2),
+            // A server before it has gone, or has come.
+            (&[("b", "x"), ("b", "y"), ("c", "2")], 1),
+            (&[("a", "1"), ("aa", "7"), ("aa", "8"), ("b", "x"), ("b", "y")], 4),
+            // It has another place in its server.
+            (&[("a", "1"), ("b", "y"), ("b", "x")], 1),
+            // It has gone, then its server has, then all after it have.
+            (&[("a", "1"), ("b", "x"), ("b", "z"), ("c", "2")], 2),
+            (&[("a", "1"), ("b", "x"), ("c", "2")], 2),
+            (&[("a", "1"), ("c", "2")], 1),
+            (&[("a", "1"), ("zz", "3")], 1),
+            (&[("a", "1")], 1),
+            (&[], 0),
+        ] {
+            assert_eq!(cursor.find(list(keys).into_iter()), expected, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_comes_back_as_it_was_and_what_is_none_is_refused() {
+        for (server, place, key) in [("a", 0, "x"), ("zoë", 999, "a\nb"), ("z", 7, "")] {
+            let cursor = Cursor { position: of(server, place), key: key.to_owned() };
+            assert_eq!(Cursor::read(&cursor.text()), Some(cursor));
+        }
+        for text in ["", "elsewhere", "3.abc", "MA", "Mgphcwow", "!"] {
+            assert_eq!(Cursor::read(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How much memory a server takes: its process and everything below it.
+
+/// What the processes below this one have in memory, in bytes; the one itself is our keeper. Nothing
+/// where the system does not say.
+#[must_use]
+pub fn memory_below(head: u32) -> Option<u64> {
+    let all = processes()?;
+    let mut family = vec![head];
+    let mut bytes = 0;
+    // Each process is below exactly one other, so this ends.
+    while let Some(parent) = family.pop() {
+        for process in all.iter().filter(|process| process.parent == parent) {
+            bytes += process.bytes;
+            family.push(process.id);
+        }
+    }
+    (bytes > 0).then_some(bytes)
+}
+
+struct Taking {
+    id: u32,
+    parent: u32,
+    bytes: u64,
+}
+
+/// Every process that can be seen.
+#[cfg(target_os = "linux")]
+fn processes() -> Option<Vec<Taking>> {
+    let folders = std::fs::read_dir("/proc").ok()?.flatten();
+    let numbers = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let read = |id: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        taking(id, &status)
+    };
+    Some(numbers.filter_map(read).collect())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn processes() -> Option<Vec<Taking>> {
+    None
+}
+
+/// What `/proc/PID/status` says. Threads of the kernel have no memory of their own.
+#[cfg(target_os = "linux")]
+fn taking(id: u32, status: &str) -> Option<Taking> {
+    let said = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let parent = u32::try_from(said("PPid:")?).ok()?;
+    let kilobytes = said("VmRSS:").unwrap_or(0);
+    Some(Taking { id, parent, bytes: kilobytes.saturating_mul(1_024) })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn memory_of_what_runs_below_us_is_counted() {
+        let mut command = Command::new("cat");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It has become the other program when it answers.
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let bytes = memory_below(std::process::id());
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(bytes.is_some_and(|bytes| bytes > 4_096), "{bytes:?}");
+        assert_eq!(memory_below(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_process_says_whose_child_it_is_and_what_it_takes() {
+        let taking = taking(7, "Name:\tx y\nPPid:\t3\nVmRSS:\t  25 kB\n").unwrap();
+        assert_eq!((taking.id, taking.parent, taking.bytes), (7, 3, 25_600));
+    }
+}

@@ -1,0 +1,84 @@
+//! Resolved paths as people and other programs write them.
+//!
+//! Windows puts a mark before a path that it resolved: `\\?\C:\data`. Few programs understand it, a
+//! shell does not even start there, and nobody types it. Where a path is told to somebody the mark
+//! goes; where we open the file ourselves it stays, because behind it no name means a device.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::file_name;
+
+const MARK: &str = r"\\?\";
+/// What the system takes without the mark, in UTF-16 units with the one that ends it.
+const LONGEST: usize = 260;
+
+/// The path without links and dots, as others understand it.
+///
+/// # Errors
+/// When there is nothing at the path, or the system does not tell.
+pub fn resolved(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).map(plain)
+}
+
+/// The path without the mark, where it means the same without it.
+#[must_use]
+pub fn plain(path: PathBuf) -> PathBuf {
+    let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(without_mark);
+    unmarked.map_or(path, PathBuf::from)
+}
+
+fn without_mark(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(MARK)?;
+    let (plain, names) = match rest.strip_prefix(r"UNC\") {
+        Some(share) => (format!(r"\\{share}"), share),
+        None => {
+            let (drive, names) = rest.split_once(r":\")?;
+            let is_drive = drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphabetic());
+            is_drive.then(|| (rest.to_owned(), names))?
+        }
+    };
+    let is_same = |name: &str| !file_name::is_device(name) && !name.ends_with(['.', ' ']);
+    let fits = plain.encode_utf16().count() < LONGEST;
+    (fits && names.split('\\').all(is_same)).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_goes_where_the_path_means_the_same_without_it() {
+        let long = format!(r"\\?\C:\{}", "a\\".repeat(130));
+        for (path, expected) in [
+            (r"\\?\C:\data\a b", Some(r"C:\data\a b")),
+            (r"\\?\c:\", Some(r"c:\")),
+            (r"\\?\UNC\server\share\x", Some(r"\\server\share\x")),
+            (r"C:\data", None),
+            (r"\\server\share", None),
+            (r"\\.\PhysicalDrive0", None),
+            (r"\\?\GLOBALROOT\Device", None),
+            (r"\\?\Volume{b75e2c83-0000-0000-0000-602f00000000}\x", None),
+            (r"\\?\C:\data\nul", None),
+            (r"\\?\C:\data\Aux.txt\b", None),
+            (r"\\?\C:\data\dots...", None),
+            (r"\\?\C:\data\space \x", None),
+            (long.as_str(), None),
+            ("/srv", None),
+        ] {
+            assert_eq!(without_mark(path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_there_is_told_without_links_and_dots() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let expected = resolved(folder.path()).unwrap().join("inner");
+        assert_eq!(resolved(&inner.join("../inner/.")).unwrap(), expected);
+        assert!(!expected.to_string_lossy().starts_with(MARK), "{expected:?}");
+        assert!(resolved(&folder.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! Puts a new file in the place of another one at once: readers see the old one or the new one.
+
+use std::io;
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Gives a temporary file its name; what had that name is gone, also where somebody reads it.
+///
+/// # Errors
+/// When the system refuses. Then the old file is as it was, and the new one is gone.
+#[cfg(not(windows))]
+pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Gives a temporary file its name; what had that name is gone, also where somebody reads it.
+///
+/// # Errors
+/// When the system refuses. Then the old file is as it was, and the new one is gone.
+#[cfg(windows)]
+pub fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    let (file, temporary) = file.keep().map_err(|error| error.error)?;
+    drop(file);
+    // Unlike `persist`, this replaces a file that another process has open.
+    let renamed = patiently(|| std::fs::rename(&temporary, path));
+    if renamed.is_err() {
+        std::fs::remove_file(&temporary).ok();
+    }
+    renamed
+}
+
+/// Tries for half a second: whoever looks at new files for viruses keeps them for a moment.
+#[cfg(any(windows, test))]
+fn patiently(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    const TURN: std::time::Duration = std::time::Duration::from_millis(25);
+    for _ in 0..20 {
+        match step() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                std::thread::sleep(TURN);
+            }
+            ended => return ended,
+        }
+    }
+    step()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Read as _, Write as _};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_while_somebody_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, "old").unwrap();
+        let mut reader = fs::File::open(&path).unwrap();
+        let mut new = NamedTempFile::new_in(folder.path()).unwrap();
+        new.write_all(b"new").unwrap();
+        put_in_place(new, &path).unwrap();
+        let mut seen = String::new();
+        reader.read_to_string(&mut seen).unwrap();
+        assert_eq!((seen.as_str(), fs::read_to_string(&path).unwrap().as_str()), ("old", "new"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("folder");
+        fs::create_dir_all(path.join("inner")).unwrap();
+        let new = NamedTempFile::new_in(folder.path()).unwrap();
+        assert!(put_in_place(new, &path).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_held_for_a_moment_is_waited_for() {
+        let mut tries = 0;
+        patiently(|| {
+            tries += 1;
+            if tries < 3 { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+        })
+        .unwrap();
+        assert_eq!(tries, 3);
+        let mut tries = 0;
+        let error = patiently(|| {
+            tries += 1;
+            Err(io::ErrorKind::NotFound.into())
+        });
+        assert_eq!((tries, error.unwrap_err().kind()), (1, io::ErrorKind::NotFound));
+    }
+}

@@ -1,0 +1,121 @@
+//! An authority made for one test, and the certificates that it issues to servers.
+
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+    date_time_ymd,
+};
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+/// Issues certificates; whoever trusts it trusts those.
+pub struct TestAuthority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+/// What a server proves itself with.
+#[derive(Clone)]
+pub struct ServerCertificate {
+    chain: Vec<CertificateDer<'static>>,
+    key: Arc<[u8]>,
+}
+
+/// When a certificate is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// For longer than any test runs.
+    Long,
+    /// It has ended years ago.
+    Over,
+    /// It begins in many years.
+    NotYet,
+}
+
+impl Default for TestAuthority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestAuthority {
+    /// A new authority that nobody trusts yet.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when there is no randomness for a key.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut params = parameters(&[], Validity::Long);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        params.distinguished_name.push(DnType::CommonName, "Authority of a test");
+        let issuer = CertifiedIssuer::self_signed(params, new_key());
+        Self { issuer: issuer.expect("an authority can sign itself") }
+    }
+
+    /// Its own certificate, as a file for whoever is to trust it.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// A certificate for a server with these names or addresses.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when a name is none.
+    #[must_use]
+    pub fn issue(&self, names: &[&str], validity: Validity) -> ServerCertificate {
+        let key = new_key();
+        let issued = parameters(names, validity).signed_by(&key, &self.issuer);
+        let issued = issued.expect("an authority can sign for others");
+        ServerCertificate { chain: vec![issued.der().clone()], key: key.serialize_der().into() }
+    }
+}
+
+impl ServerCertificate {
+    /// A certificate that nobody but the server itself stands by.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when a name is none.
+    #[must_use]
+    pub fn self_signed(names: &[&str]) -> Self {
+        let key = new_key();
+        let made = parameters(names, Validity::Long).self_signed(&key);
+        let made = made.expect("a server can sign for itself");
+        Self { chain: vec![made.der().clone()], key: key.serialize_der().into() }
+    }
+
+    /// The side of TLS that shows it and speaks these protocols.
+    pub(crate) fn server(&self, protocols: &[&str]) -> Arc<ServerConfig> {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.to_vec()));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("the usual versions of TLS are there")
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), key)
+            .expect("the key belongs to the certificate");
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Arc::new(config)
+    }
+}
+
+fn new_key() -> KeyPair {
+    KeyPair::generate().expect("there is randomness for a key")
+}
+
+fn parameters(names: &[&str], validity: Validity) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).expect("the names of a test are names");
+    let (from, until) = match validity {
+        Validity::Long => ((2020, 1, 1), (2090, 1, 1)),
+        Validity::Over => ((2019, 1, 1), (2020, 1, 1)),
+        Validity::NotYet => ((2089, 1, 1), (2090, 1, 1)),
+    };
+    params.not_before = date_time_ymd(from.0, from.1, from.2);
+    params.not_after = date_time_ymd(until.0, until.1, until.2);
+    params
+}

@@ -1,0 +1,211 @@
+//! The proxy: what it shows, where it leads, and how the way is, all of which a test may change.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::relay::carry;
+use super::streams::{Farewell, narrow, turn_away};
+use super::weather::Weather;
+use crate::certificates::ServerCertificate;
+
+/// A running proxy, ended when the value is dropped.
+pub struct Front {
+    address: SocketAddr,
+    state: Arc<State>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct State {
+    leads_to: Mutex<String>,
+    shown: Mutex<Option<(ServerCertificate, Vec<&'static str>)>>,
+    weather: Arc<Mutex<Weather>>,
+    farewells: Mutex<Vec<Farewell>>,
+    streams: Mutex<Option<u32>>,
+    accepted: AtomicUsize,
+    /// Ends the connections that are open.
+    open: Mutex<CancellationToken>,
+    over: CancellationToken,
+}
+
+impl Front {
+    /// A proxy before the server at `origin`, which is `http://` and an address.
+    ///
+    /// # Panics
+    ///
+    /// Stops the test when loopback has no free port.
+    #[must_use]
+    pub fn start(origin: &str) -> Self {
+        let state = Arc::new(State {
+            leads_to: Mutex::new(address_of(origin)),
+            shown: Mutex::default(),
+            weather: Arc::default(),
+            farewells: Mutex::default(),
+            streams: Mutex::default(),
+            accepted: AtomicUsize::new(0),
+            open: Mutex::default(),
+            over: CancellationToken::new(),
+        });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+        listener.set_nonblocking(true).expect("a socket can be told not to block");
+        let address = listener.local_addr().expect("a listener has an address");
+        let shared = Arc::clone(&state);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime can be built").block_on(serve(listener, shared));
+        });
+        Self { address, state, thread: Some(thread) }
+    }
+
+    /// The same over TLS, with this certificate, for HTTP/1.1 and HTTP/2.
+    #[must_use]
+    pub fn secure(origin: &str, certificate: &ServerCertificate) -> Self {
+        let front = Self::start(origin);
+        front.show(certificate, &["h2", "http/1.1"]);
+        front
+    }
+
+    /// The address of an MCP server behind it, by the name or the number of this machine.
+    #[must_use]
+    pub fn url(&self, host: &str) -> String {
+        let scheme = if lock(&self.state.shown).is_some() { "https" } else { "http" };
+        format!("{scheme}://{host}:{}/mcp", self.address.port())
+    }
+
+    /// New connections are shown this certificate and may speak these protocols.
+    pub fn show(&self, certificate: &ServerCertificate, protocols: &[&'static str]) {
+        *lock(&self.state.shown) = Some((certificate.clone(), protocols.to_vec()));
+    }
+
+    /// New connections lead to another server.
+    pub fn lead_to(&self, origin: &str) {
+        *lock(&self.state.leads_to) = address_of(origin);
+    }
+
+    /// The way is like this from now on.
+    pub fn weather(&self, weather: Weather) {
+        *lock(&self.state.weather) = weather;
+    }
+
+    /// The next connections over HTTP/2 turn away what is asked on them, in this order.
+    pub fn turn_away(&self, farewells: &[Farewell]) {
+        *lock(&self.state.farewells) = farewells.iter().rev().copied().collect();
+    }
+
+    /// New connections over HTTP/2 take so many requests at a time.
+    pub fn narrow(&self, streams: u32) {
+        *lock(&self.state.streams) = Some(streams);
+    }
+
+    /// Ends the connections that are open.
+    pub fn cut(&self) {
+        std::mem::take(&mut *lock(&self.state.open)).cancel();
+    }
+
+    /// Connections that were accepted so far.
+    #[must_use]
+    pub fn accepted(&self) -> usize {
+        self.state.accepted.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        self.state.over.cancel();
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, state: Arc<State>) {
+    let listener = TcpListener::from_std(listener).expect("a listener can be taken over");
+    loop {
+        let accepted = tokio::select! {
+            () = state.over.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else { continue };
+        let number = state.accepted.fetch_add(1, Ordering::SeqCst);
+        let cut = lock(&state.open).clone();
+        let state = Arc::clone(&state);
+        tokio::spawn(async move {
+            let seed = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number as u64 + 1);
+            // How a connection ends is seen by its ends.
+            cut.run_until_cancelled(connect(stream, &state, seed)).await;
+        });
+    }
+}
+
+async fn connect(stream: TcpStream, state: &State, seed: u64) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let shown = lock(&state.shown).clone();
+    let Some((certificate, protocols)) = shown else {
+        return between(stream, state, seed).await;
+    };
+    let acceptor = TlsAcceptor::from(certificate.server(&protocols));
+    let stream = acceptor.accept(stream).await?;
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    if !is_http2 {
+        return between(stream, state, seed).await;
+    }
+    let farewell = lock(&state.farewells).pop();
+    match farewell {
+        Some(farewell) => turn_away(stream, farewell).await,
+        None => between_streams(stream, state, seed).await,
+    }
+}
+
+async fn between<S>(client: S, state: &State, seed: u64) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite,
+{
+    let server = upstream(state).await?;
+    let (from_client, to_client) = tokio::io::split(client);
+    let (from_server, to_server) = server.into_split();
+    let weather = || Arc::clone(&state.weather);
+    let up = carry(from_client, to_server, weather(), seed);
+    let down = carry(from_server, to_client, weather(), seed.rotate_left(17));
+    tokio::try_join!(up, down).map(|_| ())
+}
+
+async fn between_streams<S>(client: S, state: &State, seed: u64) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let streams = *lock(&state.streams);
+    let server = upstream(state).await?;
+    let (from_client, mut to_client) = tokio::io::split(client);
+    let (mut from_server, to_server) = server.into_split();
+    let weather = || Arc::clone(&state.weather);
+    let up = carry(from_client, to_server, weather(), seed);
+    let down = async {
+        if let Some(streams) = streams {
+            narrow(&mut from_server, &mut to_client, streams).await?;
+        }
+        carry(from_server, to_client, weather(), seed.rotate_left(17)).await
+    };
+    tokio::try_join!(up, down).map(|_| ())
+}
+
+async fn upstream(state: &State) -> io::Result<TcpStream> {
+    let address = lock(&state.leads_to).clone();
+    let server = TcpStream::connect(address).await?;
+    server.set_nodelay(true)?;
+    Ok(server)
+}
+
+fn address_of(origin: &str) -> String {
+    origin.strip_prefix("http://").unwrap_or(origin).trim_end_matches('/').to_owned()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
