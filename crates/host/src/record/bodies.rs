@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
@@ -15,6 +15,8 @@ use super::file::{create_folder, private};
 const SHORT: usize = 4 << 10;
 /// A file that is longer than this is followed by the next.
 const FULL: u64 = 256 << 20;
+/// As many calls write at once without waiting for one another.
+const LANES: usize = 4;
 
 /// A text of a call, or where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Bodies {
     folder: PathBuf,
-    current: Mutex<Option<Current>>,
+    lanes: [Mutex<Option<Current>>; LANES],
 }
 
 #[derive(Debug)]
@@ -48,7 +50,7 @@ struct Current {
 
 impl Bodies {
     pub(super) const fn new(folder: PathBuf) -> Self {
-        Self { folder, current: Mutex::new(None) }
+        Self { folder, lanes: [const { Mutex::new(None) }; LANES] }
     }
 
     /// Takes a long text out of the way of the database.
@@ -61,10 +63,10 @@ impl Bodies {
         }
         // Taken while the text is at hand: whoever seals the row does not have to read it again.
         let digest = digest_of(text);
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let (lane, mut current) = self.free_lane();
         let segment = match current.take() {
             Some(segment) => segment,
-            None => newest(&self.folder)?,
+            None => newest(&self.folder, lane)?,
         };
         let Current { name, number, mut file } = segment;
         file.write_all(text)?;
@@ -75,11 +77,19 @@ impl Bodies {
         let place = Place { file: Arc::clone(&name), offset, length, digest };
         let next = number.saturating_add(1);
         *current = match end > FULL {
-            true => Some(open(&self.folder, next)?),
+            true => Some(open(&self.folder, lane, next)?),
             false => Some(Current { name, number, file }),
         };
         drop(current);
         Ok(Body::There(place))
+    }
+
+    /// A file that nobody writes to at this moment, or the first.
+    fn free_lane(&self) -> (usize, MutexGuard<'_, Option<Current>>) {
+        let mut lanes = self.lanes.iter().enumerate();
+        let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock().ok()?)));
+        let [first, ..] = &self.lanes;
+        free.unwrap_or_else(|| (0, first.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -113,21 +123,28 @@ fn digest_of(text: &[u8]) -> Arc<str> {
     Arc::from(blake3::hash(text).to_hex().as_str())
 }
 
-/// The last file there is, or the first.
-fn newest(folder: &Path) -> io::Result<Current> {
+/// The last file of a lane that there is, or its first.
+fn newest(folder: &Path, lane: usize) -> io::Result<Current> {
     create_folder(folder)?;
-    let names = std::fs::read_dir(folder)?.flatten().filter_map(|entry| {
+    let (start, end) = ends_of(lane);
+    let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        name.strip_prefix("bodies-")?.parse::<u32>().ok()
+        name.strip_prefix(start)?.strip_suffix(&*end)?.parse::<u32>().ok()
     });
-    open(folder, names.max().unwrap_or(1))
+    open(folder, lane, numbers.max().unwrap_or(1))
 }
 
-fn open(folder: &Path, number: u32) -> io::Result<Current> {
-    let name = format!("bodies-{number:06}");
+fn open(folder: &Path, lane: usize, number: u32) -> io::Result<Current> {
+    let (start, end) = ends_of(lane);
+    let name = format!("{start}{number:06}{end}");
     let mut options = OpenOptions::new();
     let file = private(options.append(true).create(true)).open(folder.join(&name))?;
     Ok(Current { name: name.into(), number, file })
+}
+
+/// What the names of a lane's files begin and end with.
+fn ends_of(lane: usize) -> (&'static str, String) {
+    ("bodies-", if lane == 0 { String::new() } else { format!("-{lane}") })
 }
 
 impl fmt::Display for Place {
@@ -175,6 +192,22 @@ mod tests {
         }
         let short = Bytes::from_static(b"{}");
         assert_eq!(writers[0].keep(&short).unwrap(), Body::Here(short));
+    }
+
+    #[test]
+    fn texts_that_are_kept_at_the_same_time_go_to_files_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned());
+        let text = Bytes::from(vec![b'x'; 5_000]);
+        let busy = bodies.free_lane();
+        let body = bodies.keep(&text).unwrap();
+        drop(busy);
+        let Body::There(place) = body else { panic!("a long text stayed") };
+        assert_eq!(&*place.file, "bodies-000001-1");
+        assert_eq!(read(folder.path(), &place).unwrap(), Some(text.clone()));
+        let again = Bodies::new(folder.path().to_owned());
+        let Body::There(place) = again.keep(&text).unwrap() else { panic!("a long text stayed") };
+        assert_eq!((&*place.file, place.offset), ("bodies-000001", 0));
     }
 
     #[test]

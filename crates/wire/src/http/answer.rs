@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 
 use super::authorize::challenges;
-use super::client::failure;
 use super::events::Events;
+use super::reply::Reply;
 use crate::envelope::{self, Answer, Message};
 use crate::error::{RequestError, shortened};
 use crate::in_flight::{Settled, settled};
@@ -38,7 +37,7 @@ pub(super) enum Answered {
 pub(super) async fn read(
     shared: &Arc<Shared>,
     id: u64,
-    response: Response,
+    response: Reply,
 ) -> Result<Answered, RequestError> {
     let status = response.status();
     if !status.is_success() {
@@ -112,7 +111,7 @@ fn from_body(shared: &Arc<Shared>, id: u64, body: &Bytes) -> Result<Answered, Re
 }
 
 /// Why the server turned a request down.
-pub(super) async fn refusal(response: Response) -> RequestError {
+pub(super) async fn refusal(response: Reply) -> RequestError {
     let status = response.status().as_u16();
     let header = |name| {
         response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
@@ -151,7 +150,7 @@ pub(super) async fn refusal(response: Response) -> RequestError {
 }
 
 /// Reads a successful response to its end, whatever kind it is of.
-pub(super) async fn drain(response: Response, limit_bytes: usize) -> Result<(), RequestError> {
+pub(super) async fn drain(response: Reply, limit_bytes: usize) -> Result<(), RequestError> {
     match kind_of(&response) {
         // The stream of an answer may stay open; its first message is the answer.
         BodyKind::Events => {
@@ -176,7 +175,7 @@ enum BodyKind {
     Other(String),
 }
 
-fn kind_of(response: &Response) -> BodyKind {
+fn kind_of(response: &Reply) -> BodyKind {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = value.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match kind.as_str() {
@@ -188,7 +187,7 @@ fn kind_of(response: &Response) -> BodyKind {
     }
 }
 
-async fn body_of(mut response: Response, limit_bytes: usize) -> Result<Bytes, RequestError> {
+async fn body_of(mut response: Reply, limit_bytes: usize) -> Result<Bytes, RequestError> {
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
     let mut whole = BytesMut::new();
     let mut first: Option<Bytes> = None;
@@ -212,7 +211,7 @@ async fn body_of(mut response: Response, limit_bytes: usize) -> Result<Bytes, Re
                 }
             }
             Ok(None) => return Ok(first.unwrap_or_else(|| whole.freeze())),
-            Err(error) => return Err(failure(&error)),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use std::pin::Pin;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
-use reqwest::{RequestBuilder, Response};
+use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
 use super::client::Endpoint;
-use super::link::send;
+use super::reply::Reply;
 use crate::error::RequestError;
 
 /// Times that one request is sent again after it was turned down.
@@ -53,11 +52,14 @@ pub struct Refusal<'a> {
 
 impl Endpoint {
     /// Sends a request with what the server wants to see, and again if that can help.
-    pub(super) async fn send(
+    pub(super) async fn send<Attempt>(
         &self,
-        builder: impl Fn() -> RequestBuilder,
-    ) -> Result<Response, RequestError> {
-        let Some(authorize) = &self.authorization else { return send(builder()).await };
+        attempt: impl Fn(Option<HeaderValue>) -> Attempt,
+    ) -> Result<Reply, RequestError>
+    where
+        Attempt: Future<Output = Result<Reply, RequestError>>,
+    {
+        let Some(authorize) = &self.authorization else { return attempt(None).await };
         let mut before = 0;
         loop {
             let value = match authorize.at_hand() {
@@ -65,11 +67,7 @@ impl Endpoint {
                 AtHand::Nothing => None,
                 AtHand::Unknown => authorize.obtain().await?,
             };
-            let request = match &value {
-                Some(value) => builder().header(AUTHORIZATION, value.clone()),
-                None => builder(),
-            };
-            let response = send(request).await?;
+            let response = attempt(value.clone()).await?;
             let status = response.status().as_u16();
             if !matches!(status, 401 | 403) || before == FURTHER_ATTEMPTS {
                 return Ok(response);
@@ -101,6 +99,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
+    use super::super::link::by_client;
     use super::*;
     use crate::limits::Limits;
 
@@ -158,7 +157,7 @@ mod tests {
         let endpoint = endpoint.with_authorization(Arc::new(Hopeful::default()));
         let headers = endpoint.headers.clone();
         let builder = || client.get(endpoint.url.clone()).headers(headers.clone());
-        let status = endpoint.send(builder).await.unwrap().status().as_u16();
+        let status = endpoint.send(by_client(builder)).await.unwrap().status().as_u16();
         let mut seen = Vec::new();
         while let Ok(used) = requests.try_recv() {
             seen.push(used);

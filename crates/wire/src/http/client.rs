@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, ClientBuilder, Url, redirect};
+use reqwest::{Client, ClientBuilder, StatusCode, Url, redirect};
 
 use super::authorize::Authorize;
 use super::trust::{Authorities, Distrust, find};
@@ -12,7 +12,10 @@ use crate::error::RequestError;
 use crate::limits::Limits;
 
 /// Redirects that are followed before the request is given up.
-const REDIRECTS: usize = 10;
+pub(super) const REDIRECTS: usize = 10;
+
+/// Who we say we are.
+pub(super) const USER: &str = concat!("switchboard/", env!("CARGO_PKG_VERSION"));
 
 /// The client that all HTTP peers share.
 pub type HttpClient = Client;
@@ -87,7 +90,7 @@ fn builder(limits: &Limits, more: &Authorities) -> ClientBuilder {
         .pool_idle_timeout(Duration::from_secs(90))
         .tcp_nodelay(true)
         .redirect(redirect::Policy::custom(follow))
-        .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER)
 }
 
 /// Chooses who does the arithmetic of TLS, which every client in this process needs.
@@ -96,9 +99,15 @@ pub fn prepare_tls() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
+/// Whether whoever follows a redirect sends the same again. After the others the server may have
+/// done already what it was asked for.
+pub(super) fn keeps_body(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 307 | 308)
+}
+
 /// Follows only what keeps method, body and origin; the rest is for the caller to see.
 fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
-    let keeps_body = matches!(attempt.status().as_u16(), 307 | 308);
+    let keeps_body = keeps_body(attempt.status());
     let same_origin =
         attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
     if keeps_body && same_origin && attempt.previous().len() <= REDIRECTS {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-use super::client::failure;
+use super::reply::Reply;
 use crate::error::RequestError;
 
 /// No server makes us wait longer before we come back.
@@ -21,7 +21,7 @@ pub struct Event {
 
 /// Reads events from a response.
 pub struct Events {
-    response: reqwest::Response,
+    response: Reply,
     parser: Parser,
     limit_bytes: usize,
 }
@@ -29,8 +29,8 @@ pub struct Events {
 impl Events {
     /// Events of a response, each of at most `limit_bytes`.
     #[must_use]
-    pub fn new(response: reqwest::Response, limit_bytes: usize) -> Self {
-        Self { response, parser: Parser::default(), limit_bytes }
+    pub fn new(response: impl Into<Reply>, limit_bytes: usize) -> Self {
+        Self { response: response.into(), parser: Parser::default(), limit_bytes }
     }
 
     /// The next event, or `None` when the stream ended.
@@ -86,15 +86,13 @@ impl Events {
     }
 
     /// Takes a chunk in; false at the end.
-    fn take(&mut self, chunk: reqwest::Result<Option<Bytes>>) -> Result<bool, RequestError> {
-        match chunk {
-            Ok(Some(chunk)) => {
-                self.parser.push(chunk);
-                Ok(true)
-            }
-            Ok(None) => Ok(false),
-            Err(error) => Err(failure(&error)),
+    fn take(&mut self, chunk: Result<Option<Bytes>, RequestError>) -> Result<bool, RequestError> {
+        let chunk = chunk?;
+        let is_more = chunk.is_some();
+        if let Some(chunk) = chunk {
+            self.parser.push(chunk);
         }
+        Ok(is_more)
     }
 
     /// The id of the last event that had one.

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use reqwest::Response;
-use reqwest::tls::TlsInfo;
+use super::reply::Reply;
 
 /// A name with several addresses would otherwise be another server at every turn.
 const SELDOM: Duration = Duration::from_secs(60);
@@ -29,9 +28,8 @@ struct Face {
 impl Identity {
     /// Whether somebody else answers than before. What is not told for being too early is told by
     /// a later answer.
-    pub(super) fn is_another(&self, response: &Response) -> bool {
-        let address = response.remote_addr().map(|address| address.ip());
-        let certificate = response.extensions().get().and_then(TlsInfo::peer_certificate);
+    pub(super) fn is_another(&self, response: &Reply) -> bool {
+        let (address, certificate) = response.answerer();
         self.note(address, certificate, Instant::now())
     }
 

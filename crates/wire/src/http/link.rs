@@ -1,25 +1,35 @@
 //! How messages leave over HTTP: one request each, with the answer in its response.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::answer::{self, Answered};
 use super::client::{Endpoint, failure_before_answer};
+use super::direct::Direct;
 use super::headers::encoded;
 use super::identity::Identity;
+use super::reply::Reply;
 use crate::error::RequestError;
 use crate::limits::Limits;
 use crate::peer::{Inbound, Link, Peer, Shared};
 use crate::request::{Delivered, Request};
 use crate::revision::{Era, Revision};
 
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
 /// The HTTP side of a peer.
 pub(crate) struct HttpLink {
     pub(super) client: Client,
+    /// A shorter way for what is posted, where there is one.
+    direct: Option<Arc<Direct>>,
     pub(super) endpoint: Endpoint,
     pub(super) kind: Kind,
     pub(super) session: Mutex<Session>,
@@ -52,14 +62,15 @@ pub fn start(
     endpoint: Endpoint,
     limits: Limits,
 ) -> (Peer, mpsc::Receiver<Inbound>) {
-    let link = HttpLink::new(client, endpoint, Kind::Streamable);
+    let link = HttpLink::new(client, endpoint, Kind::Streamable, &limits);
     Peer::new(Link::Http(Box::new(link)), limits)
 }
 
 impl HttpLink {
-    pub(super) fn new(client: Client, endpoint: Endpoint, kind: Kind) -> Self {
+    pub(super) fn new(client: Client, endpoint: Endpoint, kind: Kind, limits: &Limits) -> Self {
         let (session, identity) = (Mutex::default(), Identity::default());
-        Self { client, endpoint, kind, session, renewal: Semaphore::new(1), identity }
+        let direct = Direct::to(&endpoint.url, limits.connect);
+        Self { client, direct, endpoint, kind, session, renewal: Semaphore::new(1), identity }
     }
 
     /// Sends a request and, unless it comes by another way, returns its answer.
@@ -123,10 +134,22 @@ impl HttpLink {
         &self,
         text: Bytes,
         headers: HeaderMap,
-    ) -> Result<Response, RequestError> {
-        let url = &self.endpoint.url;
-        let builder = || self.client.post(url.clone()).headers(headers.clone()).body(text.clone());
-        self.endpoint.send(builder).await
+    ) -> Result<Reply, RequestError> {
+        let (headers, text) = (&headers, &text);
+        let attempt = |authorization: Option<HeaderValue>| {
+            let mut headers = headers.clone();
+            if let Some(value) = authorization {
+                headers.insert(AUTHORIZATION, value);
+            }
+            async move {
+                if let Some(direct) = &self.direct {
+                    return direct.post(headers, text).await;
+                }
+                let builder = self.client.post(self.endpoint.url.clone());
+                send(builder.headers(headers).body(text.clone())).await
+            }
+        };
+        self.endpoint.send(attempt).await
     }
 
     /// The headers of one request: the configured ones, then the protocol's own.
@@ -141,36 +164,32 @@ impl HttpLink {
         let stance = shared.stance();
         if stance.revision.era() == Era::Modern {
             for (name, value) in request.headers {
-                put(&mut headers, name, value)?;
+                let key = HeaderName::from_bytes(name.as_bytes());
+                put(&mut headers, key.map_err(|_| unfit(name))?, value)?;
             }
-            put(&mut headers, "mcp-protocol-version", stance.revision.as_str())?;
+            headers.insert(VERSION, HeaderValue::from_static(stance.revision.as_str()));
             if !request.method.is_empty() {
-                put(&mut headers, "mcp-method", request.method)?;
+                put(&mut headers, METHOD, request.method)?;
             }
             if let Some(name) = request.name {
-                put(&mut headers, "mcp-name", &encoded(name))?;
+                put(&mut headers, NAME, &encoded(name))?;
             }
             return Ok(headers);
         }
         if request.method != "initialize" {
-            self.add_session(&mut headers, stance.revision)?;
+            self.add_session(&mut headers, stance.revision);
         }
         Ok(headers)
     }
 
     /// Adds what tells a legacy server who we are.
-    pub(super) fn add_session(
-        &self,
-        headers: &mut HeaderMap,
-        revision: Revision,
-    ) -> Result<(), RequestError> {
+    pub(super) fn add_session(&self, headers: &mut HeaderMap, revision: Revision) {
         if revision >= Revision::V2025_06_18 {
-            put(headers, "mcp-protocol-version", revision.as_str())?;
+            headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
         }
         if let Some(id) = self.session().id.clone() {
-            headers.insert(HeaderName::from_static("mcp-session-id"), id);
+            headers.insert(SESSION, id);
         }
-        Ok(())
     }
 
     pub(super) fn session(&self) -> std::sync::MutexGuard<'_, Session> {
@@ -179,15 +198,34 @@ impl HttpLink {
 }
 
 /// Sends what was built; the error says whether it may have arrived.
-pub(super) async fn send(builder: RequestBuilder) -> Result<Response, RequestError> {
-    builder.send().await.map_err(|error| failure_before_answer(&error))
+async fn send(builder: RequestBuilder) -> Result<Reply, RequestError> {
+    builder.send().await.map(Reply::from).map_err(|error| failure_before_answer(&error))
 }
 
-fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), RequestError> {
-    let bad = || RequestError::NotSent(format!("the header `{name}` cannot be sent"));
-    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-    headers.insert(key, HeaderValue::from_str(value).map_err(|_| bad())?);
+/// An attempt by the client that all servers share, with the `Authorization` it is given.
+pub(super) fn by_client(
+    builder: impl Fn() -> RequestBuilder,
+) -> impl Fn(Option<HeaderValue>) -> Attempt {
+    move |authorization| {
+        let builder = builder();
+        Box::pin(send(match authorization {
+            Some(value) => builder.header(AUTHORIZATION, value),
+            None => builder,
+        }))
+    }
+}
+
+/// A request that is being sent.
+type Attempt = Pin<Box<dyn Future<Output = Result<Reply, RequestError>> + Send>>;
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<(), RequestError> {
+    let value = HeaderValue::from_str(value).map_err(|_| unfit(name.as_str()))?;
+    headers.insert(name, value);
     Ok(())
+}
+
+fn unfit(name: &str) -> RequestError {
+    RequestError::NotSent(format!("the header `{name}` cannot be sent"))
 }
 
 #[cfg(test)]

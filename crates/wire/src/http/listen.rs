@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::answer;
 use super::client::Endpoint;
 use super::events::Events;
-use super::link::{HttpLink, Kind};
+use super::link::{HttpLink, Kind, by_client};
 use crate::error::RequestError;
 use crate::limits::Limits;
 use crate::peer::{Inbound, Link, Peer, Shared};
@@ -87,7 +87,7 @@ pub async fn start_sse(
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let opening = async {
         let builder = || client.get(endpoint.url.clone()).headers(headers.clone());
-        let response = endpoint.send(builder).await?;
+        let response = endpoint.send(by_client(builder)).await?;
         if !response.status().is_success() {
             return Err(answer::refusal(response).await);
         }
@@ -112,7 +112,7 @@ pub async fn start_sse(
             url.origin().ascii_serialization()
         )));
     }
-    let link = HttpLink::new(client, Endpoint { url, ..endpoint }, Kind::Sse);
+    let link = HttpLink::new(client, Endpoint { url, ..endpoint }, Kind::Sse, &limits);
     let (peer, inbound) = Peer::new(Link::Http(Box::new(link)), limits);
     tokio::spawn(carry(Arc::clone(&peer.shared), events));
     Ok((peer, inbound))

@@ -3,11 +3,14 @@
 mod answer;
 mod authorize;
 mod client;
+mod direct;
+mod direct_body;
 mod events;
 mod headers;
 mod identity;
 mod link;
 mod listen;
+mod reply;
 mod session;
 mod trust;
 
@@ -17,6 +20,7 @@ pub use events::{Event, Events};
 pub use headers::param_headers;
 pub use link::start;
 pub use listen::start_sse;
+pub use reply::Reply;
 pub use trust::{Authorities, BadAuthorities, Distrust};
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 
 use super::answer::{self, Answered};
 use super::events::Events;
-use super::link::{HttpLink, Kind};
+use super::link::{HttpLink, Kind, by_client};
+use super::reply::Reply;
 use crate::envelope;
 use crate::error::RequestError;
 use crate::peer::Shared;
@@ -62,15 +63,15 @@ impl HttpLink {
         &self,
         shared: &Shared,
         last_id: Option<&str>,
-    ) -> Result<reqwest::Response, RequestError> {
+    ) -> Result<Reply, RequestError> {
         let mut headers = self.endpoint.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        self.add_session(&mut headers, shared.stance().revision)?;
+        self.add_session(&mut headers, shared.stance().revision);
         if let Some(value) = last_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert("last-event-id", value);
         }
         let builder = || self.client.get(self.endpoint.url.clone()).headers(headers.clone());
-        self.endpoint.send(builder).await
+        self.endpoint.send(by_client(builder)).await
     }
 
     /// Makes a new session in place of `lost`, once for everyone who noticed.
@@ -112,7 +113,7 @@ impl HttpLink {
         shared: &Shared,
         text: String,
         request: &Request<'_>,
-    ) -> Result<reqwest::Response, RequestError> {
+    ) -> Result<Reply, RequestError> {
         let headers: HeaderMap = self.request_headers(shared, request)?;
         self.post(text.into(), headers).await
     }
@@ -125,11 +126,10 @@ impl HttpLink {
             return;
         }
         let mut headers = self.endpoint.headers.clone();
-        if self.add_session(&mut headers, revision.max(Revision::V2025_03_26)).is_ok() {
-            let builder = || self.client.delete(self.endpoint.url.clone()).headers(headers.clone());
-            let farewell = self.endpoint.send(builder);
-            // A server may refuse this or be gone; either way we are leaving.
-            tokio::time::timeout(FAREWELL, farewell).await.ok();
-        }
+        self.add_session(&mut headers, revision.max(Revision::V2025_03_26));
+        let builder = || self.client.delete(self.endpoint.url.clone()).headers(headers.clone());
+        let farewell = self.endpoint.send(by_client(builder));
+        // A server may refuse this or be gone; either way we are leaving.
+        tokio::time::timeout(FAREWELL, farewell).await.ok();
     }
 }

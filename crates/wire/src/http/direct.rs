@@ -1,0 +1,306 @@
+//! The shortest way to a server that is reached without TLS and without a proxy.
+//!
+//! A request drives its connection itself: no task of its own has to be woken on the way there and
+//! on the way back, and an address is not taken apart for every request.
+
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HOST, LOCATION, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{Connection, SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use reqwest::Url;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use url::Host;
+
+use super::client::{REDIRECTS, USER, keeps_body};
+use super::direct_body::{Answering, unpacked};
+use super::reply::{Reply, Way};
+use crate::error::RequestError;
+
+/// What a request is sent with.
+type Text = Full<Bytes>;
+
+/// As many connections are kept for later; more are in use only at a peak.
+const MOST_IDLE: usize = 256;
+/// After this time nobody counts on a connection any more.
+const LONGEST_IDLE: Duration = Duration::from_secs(90);
+/// Any of these sends requests through somebody else.
+const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// Who answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answerer(pub(super) IpAddr);
+
+/// The way to one address, with the connections that are open.
+pub(super) struct Direct {
+    place: (String, u16),
+    host: HeaderValue,
+    url: Url,
+    target: Uri,
+    connect_limit: Duration,
+    idle: Mutex<Idle>,
+}
+
+/// Connections that nobody uses.
+#[derive(Default)]
+struct Idle {
+    open: Vec<Open>,
+    /// Whether somebody closes those that lie too long.
+    is_watched: bool,
+}
+
+/// A connection that nobody uses, or one request.
+pub(super) struct Open {
+    sender: SendRequest<Text>,
+    connection: Box<Connection<TokioIo<TcpStream>, Text>>,
+    address: IpAddr,
+    used: Instant,
+}
+
+/// Why a request has no answer, with the request if nothing of it was sent.
+struct Failed {
+    why: String,
+    unsent: Option<Request<Text>>,
+}
+
+impl Direct {
+    /// The way to that address; nothing if there is no such short one.
+    pub(super) fn to(url: &Url, connect_limit: Duration) -> Option<Arc<Self>> {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if !is_short(url, is_set) {
+            return None;
+        }
+        let place = match url.host()? {
+            Host::Domain(name) => name.to_owned(),
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(address) => address.to_string(),
+        };
+        let host = match url.port() {
+            Some(port) => format!("{}:{port}", url.host_str()?),
+            None => url.host_str()?.to_owned(),
+        };
+        Some(Arc::new(Self {
+            place: (place, url.port_or_known_default()?),
+            host: HeaderValue::from_str(&host).ok()?,
+            target: target_of(url)?,
+            url: url.clone(),
+            connect_limit,
+            idle: Mutex::default(),
+        }))
+    }
+
+    /// Posts a text; the error says whether it may have arrived.
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        mut headers: HeaderMap,
+        text: &Bytes,
+    ) -> Result<Reply, RequestError> {
+        headers.insert(HOST, self.host.clone());
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(USER));
+        let mut target = self.target.clone();
+        for _ in 0..REDIRECTS {
+            let reply = self.send(request(&target, headers.clone(), text)).await?;
+            match self.redirected(&reply) {
+                Some(next) => target = next,
+                None => return Ok(reply),
+            }
+        }
+        self.send(request(&target, headers, text)).await
+    }
+
+    /// Where the request is to go instead, if that is a place where it may go.
+    fn redirected(&self, reply: &Reply) -> Option<Uri> {
+        if !keeps_body(reply.status()) {
+            return None;
+        }
+        let to = self.url.join(reply.headers().get(LOCATION)?.to_str().ok()?).ok()?;
+        if to.origin() == self.url.origin() { target_of(&to) } else { None }
+    }
+
+    async fn send(self: &Arc<Self>, mut request: Request<Text>) -> Result<Reply, RequestError> {
+        loop {
+            let kept = self.kept().await;
+            let is_kept = kept.is_some();
+            let mut open = match kept {
+                Some(open) => open,
+                None => self.connect().await?,
+            };
+            match open.ask(request).await {
+                Ok(response) => return self.handed_out(response, open).await,
+                // The server closed it while nobody used it.
+                Err(Failed { unsent: Some(again), .. }) if is_kept => request = again,
+                Err(Failed { why, unsent: Some(_) }) => return Err(RequestError::NotSent(why)),
+                Err(Failed { why, unsent: None }) => return Err(RequestError::Unknown(why)),
+            }
+        }
+    }
+
+    /// A connection that is still good.
+    async fn kept(&self) -> Option<Open> {
+        loop {
+            let mut open = self.idle().open.pop()?;
+            if open.used.elapsed() < LONGEST_IDLE && open.is_good().await {
+                return Some(open);
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Open, RequestError> {
+        let (host, port) = &self.place;
+        let connecting = async {
+            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            stream.set_nodelay(true)?;
+            Ok::<_, std::io::Error>((stream.peer_addr()?.ip(), stream))
+        };
+        let connected = tokio::time::timeout(self.connect_limit, connecting).await;
+        let not_sent = |why: String| RequestError::NotSent(format!("no connection: {why}"));
+        let (address, stream) = connected
+            .map_err(|_| not_sent("the server did not take it in time".to_owned()))?
+            .map_err(|error| not_sent(error.to_string()))?;
+        let shaken = handshake(TokioIo::new(stream)).await;
+        let (sender, connection) = shaken.map_err(|error| not_sent(error.to_string()))?;
+        Ok(Open { sender, connection: Box::new(connection), address, used: Instant::now() })
+    }
+
+    /// A response; the connection comes back when it was read to its end.
+    async fn handed_out(
+        self: &Arc<Self>,
+        response: Response<Incoming>,
+        open: Open,
+    ) -> Result<Reply, RequestError> {
+        let answerer = Answerer(open.address);
+        let back = Arc::downgrade(self);
+        let mut response = response.map(|incoming| Answering::new(incoming, open, back));
+        response.extensions_mut().insert(answerer);
+        if response.headers().contains_key(CONTENT_ENCODING) {
+            return unpacked(response).await;
+        }
+        Ok(Reply(Way::Direct(response)))
+    }
+
+    /// Keeps a connection for the next request.
+    pub(super) fn take_back(self: &Arc<Self>, mut open: Open) {
+        open.used = Instant::now();
+        let mut idle = self.idle();
+        if idle.open.len() < MOST_IDLE {
+            idle.open.push(open);
+        }
+        if !idle.is_watched
+            && let Ok(runtime) = Handle::try_current()
+        {
+            idle.is_watched = true;
+            runtime.spawn(look_after(Arc::downgrade(self)));
+        }
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Whether the server has not closed it meanwhile.
+    async fn is_good(&mut self) -> bool {
+        poll_fn(|context| {
+            let is_over = Pin::new(&mut self.connection).poll(context).is_ready();
+            Poll::Ready(!is_over && self.sender.is_ready())
+        })
+        .await
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    async fn ask(&mut self, request: Request<Text>) -> Result<Response<Incoming>, Failed> {
+        let Self { sender, connection, .. } = self;
+        let mut answer = pin!(sender.try_send_request(request));
+        let mut is_over = false;
+        let answered = poll_fn(|context| {
+            // How the connection ended is told with the answer that it owes.
+            is_over = is_over || Pin::new(&mut *connection).poll(context).is_ready();
+            answer.as_mut().poll(context)
+        });
+        answered.await.map_err(|mut failed| {
+            let unsent = failed.take_message();
+            Failed { why: causes(failed.error()), unsent }
+        })
+    }
+
+    /// Goes on with what the connection has to do. Whether it is over.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> bool {
+        Pin::new(&mut self.connection).poll(context).is_ready()
+    }
+
+    /// Whether it can take another request.
+    pub(super) fn is_ready(&self) -> bool {
+        self.sender.is_ready()
+    }
+}
+
+/// Whether nothing is between us and that address, and nothing but HTTP is needed there.
+fn is_short(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
+    let has_login = !url.username().is_empty() || url.password().is_some();
+    if url.scheme() != "http" || has_login || PROXIES.iter().any(|name| is_set(name)) {
+        return false;
+    }
+    // Elsewhere the settings of the system may name a proxy for what is not on this machine.
+    cfg!(target_os = "linux")
+        || match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+}
+
+fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<Text> {
+    let mut request = Request::new(Full::new(text.clone()));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = target.clone();
+    *request.headers_mut() = headers;
+    request
+}
+
+/// What a request to that address asks for.
+fn target_of(url: &Url) -> Option<Uri> {
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{}{query}", url.path()).parse().ok()
+}
+
+/// Closes what nobody has used for long, until nothing is left.
+async fn look_after(direct: Weak<Direct>) {
+    loop {
+        tokio::time::sleep(LONGEST_IDLE / 3).await;
+        let Some(direct) = direct.upgrade() else { return };
+        let mut idle = direct.idle();
+        idle.open.retain(|open| open.used.elapsed() < LONGEST_IDLE);
+        if idle.open.is_empty() {
+            idle.is_watched = false;
+            return;
+        }
+    }
+}
+
+/// An error with its causes.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "direct_tests.rs"]
+mod tests;
