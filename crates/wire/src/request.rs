@@ -12,7 +12,7 @@ use crate::envelope;
 use crate::error::RequestError;
 use crate::in_flight::{Clock, Settled, Waiting};
 use crate::json::Json;
-use crate::outbox::{NotTaken, Progress};
+use crate::outbox::{NotTaken, Outgoing, Progress};
 use crate::peer::{Link, Peer};
 use crate::revision::Era;
 
@@ -136,6 +136,12 @@ impl<'p> OpenRequest<'p> {
 
     async fn deliver(&self, request: &Request<'_>) -> Result<Delivered, RequestError> {
         let shared = &self.peer.shared;
+        let turn = match &shared.link {
+            Link::Stream(outbox) => {
+                outbox.turn(request.params.len()).await.map_err(|_| self.lost())?
+            }
+            Link::Http(_) => None,
+        };
         let stance = shared.stance();
         let meta = replaced(&stance.meta, request.meta);
         let text = if request.progress.is_some() {
@@ -147,7 +153,7 @@ impl<'p> OpenRequest<'p> {
         };
         match &shared.link {
             Link::Stream(outbox) => {
-                let pushed = match outbox.push(as_line(text)) {
+                let pushed = match outbox.push(Outgoing::new(as_line(text), turn)) {
                     Err(NotTaken::Full(line)) => outbox.push_soon(line).await,
                     pushed => pushed,
                 };

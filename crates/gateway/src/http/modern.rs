@@ -1,5 +1,6 @@
 //! Requests of the modern era: each stands alone, with headers that repeat what it says.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use axum::http::{HeaderMap, StatusCode};
@@ -159,11 +160,11 @@ fn same(headers: &HeaderMap, name: &str, expected: Option<&str>) -> Result<(), R
 }
 
 /// A header's value; some are in base64.
-fn decoded(value: &str) -> Option<String> {
+fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {
-        None => Some(value.trim().to_owned()),
-        Some(inner) => String::from_utf8(BASE64_STANDARD.decode(inner).ok()?).ok(),
+        None => Some(value.trim().into()),
+        Some(inner) => Some(String::from_utf8(BASE64_STANDARD.decode(inner).ok()?).ok()?.into()),
     }
 }
 
