@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_host::model::{Stop, Usage};
 use switchboard_host::outcome::OutcomeKind;
@@ -9,9 +10,10 @@ use switchboard_host::outcome::OutcomeKind;
 use crate::turn::{Consent, Limit, TurnEnd};
 
 /// One thing that happened. Together these are the stream of `--json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
+#[schemars(rename = "SessionEvent")]
 pub enum Event {
     /// The conversation can be found under this name.
     Session {

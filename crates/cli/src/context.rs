@@ -1,19 +1,17 @@
 //! What every command needs: the files, the host, the printer; puts everything together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use switchboard_console::Talks;
+use switchboard_console::{Onlookers, Talks};
 use switchboard_host::config::{self, Approvals, Config, Environment, Lock, Places};
-use switchboard_host::connect::Status;
-use switchboard_host::format::escape_line;
 use switchboard_host::policy::Pattern;
 use switchboard_host::record::WaitingFile;
 use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
-use switchboard_host::{FirstUseAsks, Host, Options, Recording, ServerId};
+use switchboard_host::{FirstUseAsks, Host, Options, Presence, Recording, ServerId};
 use switchboard_models::ModelSampler;
 
 use crate::args::Shared;
@@ -21,14 +19,12 @@ use crate::args_review::Patience;
 use crate::chat::review::Desk;
 use crate::commands::lock_packages;
 use crate::error::CliError;
-use crate::exit_code;
 use crate::interrupt::Interrupts;
 use crate::ui::ask::Terminal;
 use crate::ui::asker::{NobodyAsked, TerminalAsker};
 use crate::ui::at_console::AtConsole;
 use crate::ui::elsewhere::Elsewhere;
 use crate::ui::printer::Printer;
-use crate::ui::starting::Starting;
 
 /// The first word that turns this program into the keeper of a server.
 pub(crate) const KEEPER: &str = "__keep";
@@ -42,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) interrupts: Interrupts,
     /// Why servers must not be started, by name, where they are locked.
     refused: OnceLock<BTreeMap<String, String>>,
+    /// The new servers that the person was asked about, each as it was.
+    pub(crate) asked_about: Mutex<BTreeSet<String>>,
 }
 
 /// Which servers to start, and who is asked about calls.
@@ -61,6 +59,8 @@ pub(crate) struct People {
     limit: Option<Duration>,
     /// Whether they are asked about servers that nobody has approved yet.
     first_use: FirstUseAsks,
+    /// Whether they are here, and can look at a new server before it is used.
+    presence: Presence,
 }
 
 impl People {
@@ -71,6 +71,7 @@ impl People {
             asker: Arc::new(desk.clone()),
             limit: None,
             first_use: FirstUseAsks::InQueue,
+            presence: Presence::Person,
         }
     }
 
@@ -82,18 +83,21 @@ impl People {
             asker: Arc::new(asker),
             limit: None,
             first_use: FirstUseAsks::Nobody,
+            presence: Presence::Nobody,
         }
     }
 
     /// Whoever looks at the web console.
-    pub(crate) fn at_console(printer: &Printer, talks: &Talks) -> Self {
+    pub(crate) fn at_console(printer: &Printer, talks: &Talks, onlookers: &Onlookers) -> Self {
         let nobody = NobodyAsked { printer: printer.clone() };
-        let there = AtConsole { talks: talks.clone(), nobody };
+        let (talks, onlookers) = (talks.clone(), onlookers.clone());
+        let there = AtConsole { talks, onlookers, nobody };
         Self {
             reviewer: Arc::new(there.clone()),
             asker: Arc::new(there),
             limit: None,
             first_use: FirstUseAsks::InQueue,
+            presence: Presence::Nobody,
         }
     }
 
@@ -105,6 +109,7 @@ impl People {
             asker: Arc::new(elsewhere),
             limit: None,
             first_use: FirstUseAsks::InQueue,
+            presence: Presence::Nobody,
         }
     }
 
@@ -134,6 +139,7 @@ impl Context {
             places,
             interrupts: Interrupts::watch(),
             refused: OnceLock::new(),
+            asked_about: Mutex::default(),
         })
     }
 
@@ -207,6 +213,7 @@ impl Context {
                 asker: Arc::new(TerminalAsker { printer: self.printer.clone() }),
                 limit: None,
                 first_use: FirstUseAsks::Nobody,
+                presence: Presence::Person,
             }
         } else {
             self.nobody(patience)
@@ -253,6 +260,14 @@ impl Context {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// Whether a person can be shown a new server and asked about it: not where the output is for
+    /// a program, and not where a build runs, which may have a terminal and nobody at it.
+    pub(crate) fn can_show_new_servers(&self) -> bool {
+        let is_build = |value: &str| !matches!(value, "" | "0" | "false");
+        let builds = self.environment.variable("CI").is_some_and(is_build);
+        self.has_person() && !self.printer.json && !builds
+    }
+
     /// The same, in other places.
     pub(crate) fn start_at(
         &self,
@@ -268,7 +283,8 @@ impl Context {
         let minutes = u64::try_from(config.settings.review_minutes).unwrap_or(u64::MAX);
         let patience = Duration::from_secs(minutes.saturating_mul(60));
         let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(patience));
-        self.interrupts.mind(&waiting);
+        let minded = waiting.clone();
+        self.interrupts.mind(move || minded.is_needed());
         let usual = wanted.model.or(config.settings.chat.model);
         let sampler = ModelSampler::new(config.models, usual.as_deref(), environment.clone());
         let here = &environment.current_dir;
@@ -295,6 +311,10 @@ impl Context {
             allow: wanted.allow,
             roots,
             first_use: wanted.people.first_use,
+            presence: match self.can_show_new_servers() {
+                true => wanted.people.presence,
+                false => Presence::Nobody,
+            },
             ..Options::new(places, environment)
         };
         let host = Host::start(options)?;
@@ -317,50 +337,20 @@ impl Context {
         Ok(host)
     }
 
+    /// The folders that files may be written below: those of this run or of the settings, or else
+    /// the current one.
+    pub(crate) fn roots(&self, config: &Config) -> Vec<PathBuf> {
+        let here = &self.environment.current_dir;
+        let given = self.shared.root.iter().map(|root| here.join(root)).collect::<Vec<_>>();
+        [given, config.settings.roots.clone()]
+            .into_iter()
+            .find(|roots| !roots.is_empty())
+            .unwrap_or_else(|| vec![here.clone()])
+    }
+
     /// The folder of the project, where its lock file is.
     pub(crate) fn lock_folder(&self) -> PathBuf {
         let project = self.places.around.clone();
         project.unwrap_or_else(|| self.environment.current_dir.clone())
-    }
-
-    /// Waits for the servers to come up, shows that on a terminal, and tells which did not.
-    pub(crate) async fn ready(
-        &self,
-        host: &Host,
-        only: Option<&[ServerId]>,
-    ) -> Result<(), CliError> {
-        let starting = Starting::show(&self.printer, host);
-        let waited = self.interrupts.token().run_until_cancelled(host.settled(only)).await;
-        starting.finish();
-        if waited.is_none() {
-            host.stop().await;
-            return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
-        }
-        for problem in host.hooks().problems() {
-            let hint = "`switchboard hooks list` shows them";
-            self.printer.warn(&escape_line(&problem), Some(hint));
-        }
-        for server in host.fleet().load().servers.values() {
-            if let Status::NeedsApproval = server.status {
-                let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
-                self.printer
-                    .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
-            }
-            if let Some(failure) = server.status.failure() {
-                let message = format!("server `{}` is not ready: {}", server.id, failure.message);
-                self.printer.warn(&message, failure.hint.as_deref());
-            }
-        }
-        for (server, held) in &host.held().load().servers {
-            let count = held.definitions.len();
-            let what = match (&held.whole, count) {
-                (Some(why), _) => format!("is held: {why}"),
-                (None, 1) => "has a definition that is held".to_owned(),
-                (None, _) => format!("has {count} definitions that are held"),
-            };
-            let hint = format!("look with `switchboard pins diff {server}`");
-            self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
-        }
-        Ok(())
     }
 }

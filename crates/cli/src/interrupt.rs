@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use switchboard_host::review::Waiting;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +15,11 @@ pub(crate) struct Interrupts {
     taken: Arc<AtomicBool>,
     presses: watch::Receiver<u32>,
     /// What may wait for another face when the terminal has gone.
-    waiting: Arc<OnceLock<Waiting>>,
+    waiting: Arc<OnceLock<Needed>>,
 }
+
+/// Tells whether something waits here for a person.
+struct Needed(Box<dyn Fn() -> bool + Send + Sync>);
 
 /// Every Ctrl-C from here on.
 pub(crate) struct Presses {
@@ -52,7 +54,7 @@ impl Interrupts {
                 if matches!(signal, Signal::Interrupt) && taken.load(Ordering::Acquire) {
                     count.send_modify(|count| *count += 1);
                 } else if matches!(signal, Signal::HangUp)
-                    && waiting.get().is_some_and(Waiting::is_needed)
+                    && waiting.get().is_some_and(|Needed(is_needed)| is_needed())
                 {
                     // What waits outlives the terminal: it can be answered from another one.
                 } else if token.is_cancelled() {
@@ -71,9 +73,9 @@ impl Interrupts {
     }
 
     /// From here on a closed terminal ends nothing while something waits there.
-    pub(crate) fn mind(&self, waiting: &Waiting) {
-        // A program has one host; that of a demo has no other before it.
-        self.waiting.set(waiting.clone()).ok();
+    pub(crate) fn mind(&self, is_needed: impl Fn() -> bool + Send + Sync + 'static) {
+        // A program has one host, or the call of another; that of a demo has no other before it.
+        self.waiting.set(Needed(Box::new(is_needed))).ok();
     }
 
     /// From here on Ctrl-C is only counted, until this is dropped.
@@ -82,6 +84,12 @@ impl Interrupts {
         let mut presses = self.presses.clone();
         presses.mark_unchanged();
         Presses { taken: Arc::clone(&self.taken), presses }
+    }
+}
+
+impl std::fmt::Debug for Needed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Needed").field(&(self.0)()).finish()
     }
 }
 

@@ -28,7 +28,9 @@ mod context;
 mod error;
 mod exit_code;
 mod interrupt;
+mod ready;
 mod running_instance;
+mod running_stream;
 mod ui;
 
 use args::Arguments;

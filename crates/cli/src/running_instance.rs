@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use switchboard_console::WantedCall;
 use switchboard_host::ServerId;
 use switchboard_host::config::Places;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -14,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::context::Context;
+use crate::running_stream::{CallStream, Gone};
 
 /// Whoever wants to be left alone by a running instance sets this.
 const LEFT_ALONE: &str = "SWITCHBOARD_NO_RUNNING";
@@ -79,26 +81,55 @@ impl Instance {
 
     /// What its API says; nothing if it does not answer well.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
-        let text = timeout(PATIENCE, self.exchange("GET", path)).await.ok()??;
+        let text = timeout(PATIENCE, self.exchange("GET", path, "")).await.ok()??;
         serde_json::from_str(&text).ok()
     }
 
     /// Has it do something that needs no words; nothing if it does not answer well.
     pub(crate) async fn post(&self, path: &str) -> Option<Value> {
-        let text = timeout(PATIENCE, self.exchange("POST", path)).await.ok()??;
+        timeout(PATIENCE, self.tell(path, &json!({}))).await.ok()?
+    }
+
+    /// Tells it something, and waits for as long as that takes; nothing if it does not answer well.
+    pub(crate) async fn tell(&self, path: &str, body: &Value) -> Option<Value> {
+        let text = self.exchange("POST", path, &body.to_string()).await?;
         serde_json::from_str(&text).ok()
     }
 
-    async fn exchange(&self, method: &str, path: &str) -> Option<String> {
+    /// Has it make a call and tell all that happens; nothing if it did not take it, and so has
+    /// done nothing.
+    ///
+    /// # Errors
+    /// When it took the call and does not answer.
+    pub(crate) async fn begin_call(
+        &self,
+        wanted: &WantedCall,
+        limit_bytes: usize,
+    ) -> Result<Option<CallStream>, Gone> {
+        let Ok(body) = serde_json::to_string(wanted) else { return Ok(None) };
+        let Ok(mut stream) = TcpStream::connect(&self.address).await else { return Ok(None) };
+        // Of an answer in HTTP/1.0 nothing but the end has to be found.
+        let request = self.request("POST", "/api/v1/calls HTTP/1.0", &body);
+        if stream.write_all(request.as_bytes()).await.is_err() {
+            // Without its last byte nobody takes a request for one.
+            return Ok(None);
+        }
+        CallStream::begin(stream, limit_bytes).await
+    }
+
+    fn request(&self, method: &str, target: &str, body: &str) -> String {
         let Self { address, key, .. } = self;
-        let mut stream = TcpStream::connect(address).await.ok()?;
-        let body = if method == "POST" { "{}" } else { "" };
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
+        format!(
+            "{method} {target}\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
              X-Switchboard-Token: {key}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nAccept: application/json\r\nConnection: close\r\n\r\n{body}",
             body.len()
-        );
+        )
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: &str) -> Option<String> {
+        let mut stream = TcpStream::connect(&self.address).await.ok()?;
+        let request = self.request(method, &format!("{path} HTTP/1.1"), body);
         stream.write_all(request.as_bytes()).await.ok()?;
         let mut answer = Vec::new();
         stream.take(LONGEST).read_to_end(&mut answer).await.ok()?;

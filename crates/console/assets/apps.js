@@ -232,6 +232,8 @@ const theme = () => (isDark.matches ? "dark" : "light");
 
 // Asks the person: everything is shown, and only a click does it.
 function consent(words, shown, label, act) {
+  // An app that fills the screen would cover the question.
+  bridge?.show("inline");
   return new Promise((done, failed) => {
     const box = element("div", { className: "note" }, element("p", { textContent: words }),
       element("p", { className: "address mono", textContent: shown }));

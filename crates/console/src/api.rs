@@ -2,12 +2,13 @@
 
 use std::future::{Ready, ready};
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 
+use crate::asked::Asked;
 use crate::console::Shared;
 use crate::reply::{Problem, file, json, lines};
-use crate::shown::{self, CallQuery, CatalogQuery, ToolQuery};
+use crate::shown::{self, CallQuery, CatalogQuery, ServerQuery, ToolQuery};
 
 type Answer = Result<Response, Problem>;
 
@@ -25,7 +26,7 @@ pub(crate) async fn server(State(console): State<Shared>, Path(name): Path<Strin
 
 pub(crate) fn tools(
     State(console): State<Shared>,
-    Query(query): Query<ToolQuery>,
+    Asked(query): Asked<ToolQuery>,
 ) -> Ready<Response> {
     ready(json(&shown::tools(&console, &query)))
 }
@@ -50,7 +51,7 @@ pub(crate) fn prompt(
 
 pub(crate) fn catalog_tools(
     State(console): State<Shared>,
-    Query(query): Query<CatalogQuery>,
+    Asked(query): Asked<CatalogQuery>,
 ) -> Ready<Response> {
     ready(json(&shown::catalog_tools(&console, &query)))
 }
@@ -64,26 +65,26 @@ pub(crate) fn catalog_tool(
 
 pub(crate) fn catalog_resources(
     State(console): State<Shared>,
-    Query(query): Query<CatalogQuery>,
+    Asked(query): Asked<ServerQuery>,
 ) -> Ready<Response> {
     ready(json(&shown::catalog_resources(&console, &query)))
 }
 
 pub(crate) fn catalog_prompts(
     State(console): State<Shared>,
-    Query(query): Query<CatalogQuery>,
+    Asked(query): Asked<ServerQuery>,
 ) -> Ready<Response> {
     ready(json(&shown::catalog_prompts(&console, &query)))
 }
 
-pub(crate) async fn calls(State(console): State<Shared>, Query(query): Query<CallQuery>) -> Answer {
+pub(crate) async fn calls(State(console): State<Shared>, Asked(query): Asked<CallQuery>) -> Answer {
     Ok(json(&shown::calls(&console, &query).await?))
 }
 
 /// Streamed: however many there are, only some are in memory.
 pub(crate) fn export(
     State(console): State<Shared>,
-    Query(query): Query<CallQuery>,
+    Asked(query): Asked<CallQuery>,
 ) -> Ready<Answer> {
     ready(shown::export(console, &query).map(lines))
 }
@@ -100,8 +101,9 @@ pub(crate) async fn call_result(State(console): State<Shared>, Path(id): Path<St
 /// A part of what a call gave, to be kept in a file.
 pub(crate) async fn call_part(
     State(console): State<Shared>,
-    Path((id, number)): Path<(String, usize)>,
+    Path((id, number)): Path<(String, String)>,
 ) -> Answer {
+    let number = number.parse().map_err(|_| Problem::missing(format!("`{number}` is no part")))?;
     Ok(file(&shown::call_part(&console, &id, number).await?))
 }
 

@@ -1,6 +1,7 @@
 //! Servers that other products have. Whoever starts the console knows their files; here is only
 //! what is wanted of them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_host::config::Finding;
@@ -75,7 +76,7 @@ pub enum Becomes {
 }
 
 /// A file that cannot be read; the others are read all the same.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct UnreadFile {
     /// Where it is.
     pub place: String,

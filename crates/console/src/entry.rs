@@ -1,5 +1,6 @@
 //! Entries of servers as people type and paste them, and how secret values in them are kept back.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_host::config::{PastedEntry, pasted_entries};
@@ -13,18 +14,20 @@ pub(crate) const KEPT: &str = "[kept]";
 const SECRET: [&str; 2] = ["env", "headers"];
 
 /// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Typed {
+    /// A file of any known product, a link that installs a server, or one entry.
     pub(crate) text: String,
-    /// Whose file the text is of, if it is said.
+    /// Whose file the text is of, such as `codex`; guessed unless told.
     pub(crate) product: String,
+    /// The name of the server, where the text has none.
     pub(crate) name: String,
-    /// A command with its arguments, or an address.
+    /// Instead of the text: a command with its arguments, or an address.
     pub(crate) target: String,
-    /// A line `NAME=value` for each variable.
+    /// With a command: a line `NAME=value` for each variable.
     pub(crate) environment: String,
-    /// A line `Name: value` for each header.
+    /// With an address: a line `Name: value` for each header.
     pub(crate) headers: String,
 }
 

@@ -8,14 +8,17 @@
 mod actions;
 mod api;
 mod apps;
+mod asked;
 mod assets;
 mod console;
 mod door;
 mod elsewhere;
 mod entry;
 mod live;
+mod onlookers;
 mod openapi;
 mod pages;
+mod programs;
 mod random;
 mod reply;
 mod routes;
@@ -24,4 +27,6 @@ mod talks;
 
 pub use console::{Address, Console, Options};
 pub use elsewhere::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
+pub use onlookers::Onlookers;
+pub use programs::{CallEnded, Proposer, TaskWanted, Told, WantedCall, Whom};
 pub use talks::{NoModel, OpenModel, Talks};

@@ -1,26 +1,34 @@
-//! The `OpenAPI` document of the API, made of the table of routes.
+//! The `OpenAPI` document of the API, made of the table of routes and of the types behind it.
 
 use std::future::{Ready, ready};
 
 use axum::response::Response;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::reply;
-use crate::routes::{self, Proof, Route};
+use crate::reply::{self, Refusal};
+use crate::routes::{self, Gives, Proof, Route, Shape};
 
 /// Where the API begins.
 const API: &str = "/api/v1";
+
+/// Where schemas have their names.
+const SCHEMAS: &str = "/components/schemas";
 
 pub(crate) fn document() -> Ready<Response> {
     ready(reply::json(&described()))
 }
 
 fn described() -> Value {
+    let mut shapes = Shapes::new();
+    let problem = shapes.given.subschema_for::<Refusal>();
     let mut paths: Map<String, Value> = Map::new();
     for route in routes::all().filter(|route| route.path.starts_with(API)) {
+        let operation = operation(route, &mut shapes);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
-            methods.insert(route.method.to_owned(), operation(route));
+            methods.insert(route.method.to_owned(), operation);
         }
     }
     json!({
@@ -30,7 +38,7 @@ fn described() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Everything that the pages show and do. A browser signs in with the \
                 link that `switchboard serve` prints; whatever acts repeats the token of a page \
-                in `x-switchboard-token`.",
+                in `x-switchboard-token`. A later version may add members to what is answered.",
         },
         "paths": paths,
         "components": {
@@ -39,93 +47,173 @@ fn described() -> Value {
                 "token": {"type": "apiKey", "in": "header", "name": "x-switchboard-token"},
                 "program": {"type": "http", "scheme": "bearer"},
             },
-            "schemas": {"Problem": problem()},
+            "responses": {"Problem": {
+                "description": "Why it was not done",
+                "content": {"application/json": {"schema": problem}},
+            }},
+            "schemas": shapes.finished(),
         },
     })
 }
 
-fn operation(route: &Route) -> Value {
-    let in_path = route.path.split('/').filter_map(|part| {
-        let name = part.strip_prefix('{')?.strip_suffix('}')?;
-        Some(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
-    });
-    let in_query = route.query.iter().map(|(name, about)| {
-        json!({"name": name, "in": "query", "description": about, "schema": {"type": "string"}})
-    });
-    let parameters: Vec<Value> = in_path.chain(in_query).collect();
-    let kind = route.kind;
-    let refused = json!({
-        "description": "Why not",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    });
+/// What makes schemas: what is answered has every member, what is sent may leave some out.
+struct Shapes {
+    given: SchemaGenerator,
+    taken: SchemaGenerator,
+}
+
+impl Shapes {
+    fn new() -> Self {
+        let settings = || {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = SCHEMAS.into();
+                settings.meta_schema = None;
+            })
+        };
+        Self {
+            given: settings().for_serialize().into_generator(),
+            taken: settings().for_deserialize().into_generator(),
+        }
+    }
+
+    /// All that have a name. What is both sent and answered looks the same both ways.
+    fn finished(mut self) -> Map<String, Value> {
+        let mut all = self.given.take_definitions(true);
+        all.extend(self.taken.take_definitions(true));
+        all
+    }
+}
+
+fn operation(route: &Route, shapes: &mut Shapes) -> Value {
+    let in_path = route.path.split('/').filter_map(name_in).map(in_path);
+    let asked = route.query.map(|shape| shape(&mut shapes.taken));
+    let parameters: Vec<Value> =
+        in_path.chain(asked.iter().flat_map(in_query)).chain(in_headers(route)).collect();
     let security = match route.proof {
         Proof::Nothing => json!([]),
         Proof::Session => json!([{"session": []}, {"program": []}]),
         Proof::Token => json!([{"session": [], "token": []}, {"program": [], "token": []}]),
     };
     let mut operation = json!({
+        "operationId": name_of(route),
+        "tags": [rest_of(route).split(['/', '.']).next()],
         "summary": route.about,
         "parameters": parameters,
         "security": security,
         "responses": {
-            "200": {"description": route.about, "content": {kind: {"schema": {}}}},
-            "default": refused,
+            "200": {"description": route.about, "content": content(route, &mut shapes.given)},
+            "default": {"$ref": "#/components/responses/Problem"},
         },
     });
-    if route.method == "post" {
-        let properties: Map<String, Value> = route
-            .body
-            .iter()
-            .map(|(name, about)| ((*name).to_owned(), json!({"description": about})))
-            .collect();
-        let schema = json!({"type": "object", "properties": properties});
-        let body = json!({"content": {"application/json": {"schema": schema}}});
-        operation.as_object_mut().map(|members| members.insert("requestBody".to_owned(), body));
+    if let (Some(shape), Some(members)) = (route.takes, operation.as_object_mut()) {
+        let schema = shape(&mut shapes.taken);
+        let body = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+        members.insert("requestBody".to_owned(), body);
     }
     operation
 }
 
-fn problem() -> Value {
+/// What comes after the beginning that all have.
+fn rest_of(route: &Route) -> &str {
+    route.path.strip_prefix(API).unwrap_or(route.path).trim_start_matches('/')
+}
+
+/// What generated clients call it: `get_servers_server`.
+fn name_of(route: &Route) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric();
+    let words = rest_of(route).split(|sign| !plain(sign)).filter(|word| !word.is_empty());
+    std::iter::once(route.method).chain(words).collect::<Vec<_>>().join("_")
+}
+
+fn name_in(part: &str) -> Option<&str> {
+    part.strip_prefix('{')?.strip_suffix('}')
+}
+
+fn in_path(name: &str) -> Value {
+    let (about, kind) = match name {
+        "server" => ("The name of the server.", "string"),
+        "tool" => ("The name of the tool there.", "string"),
+        "prompt" => ("The name of the prompt there.", "string"),
+        "session" => ("The name of the conversation, or the beginning of it.", "string"),
+        "number" => ("Which part it is, from 0.", "integer"),
+        _ => ("Its `id`, as lists give it.", "string"),
+    };
+    let schema = json!({"type": kind});
+    json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
+}
+
+/// The members of a type as parameters. What is not said there is absent, never `null`.
+fn in_query(asked: &Schema) -> Vec<Value> {
+    let members = asked.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let parameters = members.map(|(name, schema)| {
+        let mut schema = schema.clone();
+        let kind = schema.get("type").and_then(Value::as_array).and_then(|kinds| kinds.first());
+        let kind = kind.cloned();
+        let members = schema.as_object_mut();
+        let about = members.and_then(|members| {
+            members.extend(kind.map(|kind| ("type".to_owned(), kind)));
+            members.remove("description")
+        });
+        json!({"name": name, "in": "query", "description": about, "schema": schema})
+    });
+    parameters.collect()
+}
+
+fn in_headers(route: &Route) -> Option<Value> {
+    // A conversation is heard from now on; what was said before is in its steps.
+    (matches!(route.gives, Gives::Events(_)) && route.path == "/api/v1/events").then(|| {
+        json!({
+            "name": "Last-Event-ID",
+            "in": "header",
+            "description": "The `id` of the last event that was seen; what came after it is told.",
+            "schema": {"type": "string"},
+        })
+    })
+}
+
+fn content(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut said = |shape: Shape| shape(generator);
+    match route.gives {
+        Gives::Page => json!({"text/html": {"schema": {"type": "string"}}}),
+        Gives::Json(shape) => json!({"application/json": {"schema": said(shape)}}),
+        Gives::Lines(shape) => json!({"application/jsonl": {
+            "schema": {"type": "string", "description": "A JSON text in each line."},
+            "x-item-schema": said(shape),
+        }}),
+        Gives::Events(shape) => json!({"text/event-stream": {
+            "schema": {"type": "string", "description": "Server-sent events."},
+            "x-item-schema": frame(&said(shape)),
+        }}),
+        Gives::File(kind) => json!({kind: {
+            "schema": {"type": "string", "format": "binary", "description": "The bytes of a file."},
+        }}),
+    }
+}
+
+/// One event of a stream.
+fn frame(data: &Schema) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "error": {
-                "type": "object",
-                "properties": {
-                    "message": {"type": "string"},
-                    "hint": {"type": ["string", "null"]},
-                },
+            "id": {
+                "type": "string",
+                "description": "Its number, to go on after it; asides about the stream have none.",
+            },
+            "event": {
+                "type": "string",
+                "enum": ["hello", "all", "servers", "calls", "reviews", "messages", "progress"],
+                "description": "Which part of a page it is about; in a conversation there is none.",
+            },
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": data,
             },
         },
+        "required": ["data"],
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_route_of_the_api_is_described() {
-        let document = described();
-        for route in routes::all().filter(|route| route.path.starts_with(API)) {
-            let operation = &document["paths"][route.path][route.method];
-            let summary = operation["summary"].as_str().unwrap_or_default();
-            assert!(summary.len() > 5, "{} {} has no words", route.method, route.path);
-            let named = operation["parameters"].as_array().unwrap().len();
-            assert_eq!(named, route.path.matches('{').count() + route.query.len());
-        }
-    }
-
-    #[test]
-    fn only_what_tells_and_does_nothing_needs_no_session() {
-        let open: Vec<&str> = routes::all()
-            .filter(|route| route.proof == Proof::Nothing)
-            .map(|route| route.path)
-            .collect();
-        assert_eq!(open, ["/callback", "/frame/{word}", "/assets/{file}", "/sign-in/link"]);
-        for route in routes::all().filter(|route| route.method == "post") {
-            let exempt = route.path == "/sign-in/link";
-            assert_eq!(route.proof == Proof::Token, !exempt, "{}", route.path);
-        }
-    }
-}
+#[path = "openapi_tests.rs"]
+mod tests;

@@ -8,8 +8,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 use switchboard_host::format::is_hidden;
 
 /// What went wrong, for programs and for the page's script.
@@ -55,10 +55,32 @@ impl Problem {
     }
 }
 
+/// What is answered when something goes wrong.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(crate) struct Refusal {
+    /// What went wrong.
+    error: Wrong,
+}
+
+/// What went wrong, in words.
+#[derive(Serialize, JsonSchema)]
+struct Wrong {
+    /// What it is.
+    message: String,
+    /// What to do about it.
+    hint: Option<String>,
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self { error: Wrong { message: problem.message, hint: problem.hint } }
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({"error": {"message": self.message, "hint": self.hint}});
-        json_with(self.status, &body)
+        json_with(self.status, &Refusal::from(self))
     }
 }
 

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::client::{Abilities, Client, Out};
 use crate::listing::Listing;
+use crate::meta::WrittenMeta;
 
 /// One request.
 pub(crate) struct Asked {
@@ -49,6 +50,8 @@ pub(crate) struct Meta {
     pub(crate) client_capabilities: Option<Json>,
     pub(crate) client_info: Option<Json>,
     pub(crate) log_level: Option<String>,
+    /// What is for the server: members as JSON text without braces.
+    pub(crate) others: Option<String>,
 }
 
 /// The parameters as they are written. One of another type is an error, not an absence.
@@ -68,21 +71,6 @@ struct Written<'a> {
     notifications: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<WrittenMeta<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct WrittenMeta<'a> {
-    #[serde(borrow, rename = "progressToken")]
-    progress_token: Option<&'a RawValue>,
-    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-    protocol_version: Option<String>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    client_capabilities: Option<&'a RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    client_info: Option<&'a RawValue>,
-    #[serde(rename = "io.modelcontextprotocol/logLevel")]
-    log_level: Option<String>,
 }
 
 impl Asked {
@@ -123,6 +111,7 @@ pub(crate) fn read(params: Option<&Json>) -> Result<Params, RpcError> {
             client_capabilities: part(meta.client_capabilities),
             client_info: part(meta.client_info),
             log_level: meta.log_level,
+            others: Some(meta.others).filter(|others| !others.is_empty()),
         }),
     })
 }

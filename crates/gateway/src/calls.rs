@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::execute::TaskNews;
-use switchboard_host::{Attention, Lease, ProposedCall, TargetKind};
+use switchboard_host::{Attention, Lease, ProposedCall, Session, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
@@ -120,7 +120,10 @@ impl Gateway {
             progress: reports,
             answers: Some(Arc::clone(&relay) as _),
             reviewer: Some(relay),
+            asker: None,
+            session: Session::OfCaller,
             log_level: least.map(str::to_owned).or_else(|| asked.client.level()),
+            further_meta: params.meta.as_ref().and_then(|meta| meta.others.clone()),
         };
         let (host, lease) = (self.host().clone(), lease.clone());
         let (client, target) = (Arc::clone(&asked.client), proposed.target.clone());
@@ -167,18 +170,14 @@ impl Gateway {
             };
             match happening {
                 Happening::Ended(record) => {
-                    self.say_the_rest(asked, &mut running).await;
+                    say_the_rest(asked, &mut running, token).await;
                     return self.hand_out_ended(asked, &running, record.outcome);
                 }
                 Happening::Became(news) => match self.hand_out(asked, running, &news) {
                     Ok(created) => return Ok(created),
                     Err(back) => running = *back,
                 },
-                Happening::Progress(report) => {
-                    if let Some(params) = token.and_then(|token| with_token(&report, token)) {
-                        asked.out.notify("notifications/progress", &params).await;
-                    }
-                }
+                Happening::Progress(report) => tell_progress(asked, token, &report).await,
                 Happening::Said(notice) => tell(asked, &running.target.server, notice).await,
                 Happening::Asked(ask) if running.rounds >= ROUNDS => {
                     let why = format!("the server asked more than {ROUNDS} times");
@@ -201,15 +200,6 @@ impl Gateway {
                     }
                 }
             }
-        }
-    }
-
-    /// What a server said before it answered may come to us after the answer.
-    async fn say_the_rest(&self, asked: &Asked, running: &mut Running) {
-        let Some(logs) = running.logs.as_mut() else { return };
-        tokio::time::sleep(LAST_WORDS).await;
-        while let Ok(notice) = logs.try_recv() {
-            tell(asked, &running.target.server, notice).await;
         }
     }
 
@@ -291,6 +281,24 @@ async fn next_of<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
 async fn next_notice(from: Option<&mut broadcast::Receiver<Notice>>) -> Option<Notice> {
     // What was missed is lost: messages are news, not records.
     from?.recv().await.ok()
+}
+
+/// What a server said before it answered may come to us with the answer, or after it.
+async fn say_the_rest(asked: &Asked, running: &mut Running, token: Option<&Json>) {
+    while let Some(report) = running.progress.as_mut().and_then(|from| from.try_recv().ok()) {
+        tell_progress(asked, token, &report).await;
+    }
+    let Some(logs) = running.logs.as_mut() else { return };
+    tokio::time::sleep(LAST_WORDS).await;
+    while let Ok(notice) = logs.try_recv() {
+        tell(asked, &running.target.server, notice).await;
+    }
+}
+
+async fn tell_progress(asked: &Asked, token: Option<&Json>, report: &Json) {
+    if let Some(params) = token.and_then(|token| with_token(report, token)) {
+        asked.out.notify("notifications/progress", &params).await;
+    }
 }
 
 /// Tells a client what the server of its call says, if it wants to hear that.

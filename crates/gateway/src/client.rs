@@ -110,6 +110,17 @@ impl Abilities {
         }
     }
 
+    /// The same, with what others answer for it where it cannot. Its folders are its own.
+    pub(crate) fn with(self, others: Self) -> Self {
+        Self {
+            form: self.form || others.form,
+            url: self.url || others.url,
+            sampling: self.sampling || others.sampling,
+            sampling_tools: if self.sampling { self.sampling_tools } else { others.sampling_tools },
+            roots: self.roots,
+        }
+    }
+
     /// The same as servers read it.
     pub(crate) fn as_json(self) -> String {
         let mut members = Vec::new();

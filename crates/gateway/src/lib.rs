@@ -26,6 +26,7 @@ mod limits;
 mod listing;
 mod lists;
 mod members;
+mod meta;
 mod named;
 mod naming;
 mod notices;

@@ -138,8 +138,11 @@ fn form(question: &Question) -> serde_json::Value {
 }
 
 impl Answers for Relay {
-    fn capabilities(&self, _server: &str) -> String {
-        self.abilities.as_json()
+    fn capabilities(&self, server: &str) -> String {
+        match self.others.for_others(server) {
+            Some(theirs) => self.abilities.with(Abilities::read(Some(&theirs))).as_json(),
+            None => self.abilities.as_json(),
+        }
     }
 
     fn group(&self) -> u64 {

@@ -23,7 +23,7 @@ use crate::outcome::{Outcome, OutcomeKind};
 use crate::proposed::{ProposedCall, Target};
 use crate::record::{CallId, Intent, NewCall, OpenCall, Record};
 use crate::redact;
-use crate::review::Reviewer;
+use crate::review::{Asker, Reviewer, WhichCall};
 use crate::running::RunningTask;
 
 /// What a caller can do while a call runs.
@@ -37,12 +37,29 @@ pub struct Attention {
     pub answers: Option<Arc<dyn Answers>>,
     /// Decides where a person has to, in place of the host's own.
     pub reviewer: Option<Arc<dyn Reviewer>>,
+    /// Puts to the person what servers ask in the middle of this call, in place of the host's own.
+    pub asker: Option<Arc<dyn Asker>>,
+    /// What came before it.
+    pub session: Session,
     /// Which messages of a server are wanted during this call, if not those of the configuration.
     pub log_level: Option<String>,
+    /// The caller's own members for the `_meta` of the request, as JSON text without braces. They
+    /// go to the server as they are and are not recorded; none may be one of the protocol's.
+    pub further_meta: Option<String>,
     /// What to do where a server goes on with the call by itself.
     pub wish: TaskWish,
     /// Is told when the call becomes a task, and what its server says of that.
     pub tasks: Option<mpsc::Sender<TaskNews>>,
+}
+
+/// What came before a call, as far as rules and answers of a person look back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Session {
+    /// The other calls of its caller.
+    #[default]
+    OfCaller,
+    /// Nothing: it stands alone, and nothing follows from it.
+    Alone,
 }
 
 impl Host {
@@ -66,6 +83,8 @@ impl Host {
         let number = open.id().get().cast_unsigned();
         let own = attention.answers.clone();
         let _answers_for_itself = own.map(|answers| self.call_answers().enter(number, answers));
+        let asker = attention.asker.clone();
+        let _asks = asker.map(|asker| self.answer_for(WhichCall::Number(number), asker));
         let _asked = self.waiting().askers().begin(number, caller.reference.as_deref());
         let target = proposed.target.clone();
         let edited = OnceLock::new();
@@ -101,11 +120,13 @@ impl Host {
             answers: attention.answers.as_ref().unwrap_or(self.answers()),
             own_answers: attention.answers.as_ref(),
             log_level: attention.log_level.as_deref(),
+            further_meta: attention.further_meta.as_deref(),
             progress: attention.progress.clone(),
             tag: id.get().cast_unsigned(),
             start_limit: self.start_limit(),
             result_limit_bytes: self.config().load().settings.result_limit_bytes,
             events: self.events(),
+            timelines: self.ledger().timelines(),
             wish: attention.wish,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard_wire::Json;
 
-use crate::call::{Passage, with_hint};
+use crate::call::{Passage, Session, with_hint};
 use crate::caller::{Caller, Face};
 use crate::catalog::{Flagged, ResolvedCall};
 use crate::config::{Config, Effect};
@@ -83,8 +83,10 @@ impl Passage<'_> {
         let config = self.host.config().load();
         let in_force = self.host.guard().rules.policy(&config.policies);
         let session = self.session().await?;
-        let sessions = &self.host.guard().rules.sessions;
-        sessions.change(&SessionKey::of(self.caller), |facts| facts.calls += 1);
+        if let Some(key) = self.session_key() {
+            let server = resolved.target().server.as_str();
+            self.host.guard().rules.sessions.change(&key, |facts| facts.count(server));
+        }
         let asking = Asking { caller: self.caller, session: &session };
         let found = self.lease.flagged(resolved.target());
         let found = found.filter(|one| one.is_doubted()).map(Flagged::reason);
@@ -102,7 +104,9 @@ impl Passage<'_> {
             Decision::Asked(question) => question,
         };
         let answers = &self.host.guard().session_answers;
-        if !question.is_asked_each_time() && answers.allows(self.caller, question.call()) {
+        let has_past = self.attention.session == Session::OfCaller;
+        let counts = has_past && !question.is_asked_each_time();
+        if counts && answers.allows(self.caller, question.call()) {
             let permitted = question.answered(Answer::Session);
             let permitted = permitted.map_err(|rejected| Outcome::rejected(rejected.feedback))?;
             self.open.decided(VerdictWord::Allow, permitted.by());
@@ -119,6 +123,7 @@ impl Passage<'_> {
         why: String,
     ) -> Result<PermittedCall, Outcome> {
         self.open.decided(VerdictWord::Ask, why.as_str());
+        self.note_decision();
         let session = self.session().await?;
         let asking = Asking { caller: self.caller, session: &session };
         self.review(permitted.doubted(why, asking), &session).await
@@ -144,10 +149,14 @@ impl Passage<'_> {
                 }
                 match answer {
                     Answer::Always => self.remember(question.call()),
-                    Answer::Session => {
+                    Answer::Session if self.attention.session == Session::OfCaller => {
                         self.host.guard().session_answers.allow(self.caller, question.call());
                     }
-                    Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
+                    Answer::Run
+                    | Answer::RunWith(_)
+                    | Answer::Session
+                    | Answer::Skip
+                    | Answer::Reject(_) => {}
                 }
                 return question.answered(answer).map_err(rejected);
             };
@@ -199,26 +208,34 @@ impl Passage<'_> {
 
     fn rules<'r>(&'r self, config: &Config, policy: &'r Policy, target: &Target) -> Rules<'r> {
         let always = self.host.is_always_allowed(target);
-        // What this run allows its clients is not allowed to conversations of the web pages; and MCP
-        // clients ask a person themselves before they call, where an editor has us ask.
+        // What this run allows its clients is not allowed to conversations of the web pages, nor to
+        // commands that come to us; and MCP clients ask a person themselves before they call, where
+        // an editor has us ask.
         let allowed: &[policy::Pattern] = match self.caller.face {
-            Face::Console | Face::Editor => &[],
-            Face::Library | Face::Cli | Face::Chat | Face::Gateway => self.host.allowed(),
+            Face::Cli | Face::Console | Face::Editor => &[],
+            Face::Library | Face::Chat | Face::Gateway => self.host.allowed(),
         };
         let own = Rules::of(&config.settings, allowed);
         Rules { always, policy: Some(policy), ..own }
     }
 
     async fn session(&self) -> Result<Arc<SessionFacts>, Outcome> {
-        let facts = self.host.session_facts(&SessionKey::of(self.caller)).await;
+        let Some(key) = self.session_key() else { return Ok(Arc::default()) };
+        let facts = self.host.session_facts(&key).await;
         facts.map_err(|error| error.outcome())
+    }
+
+    /// What it is one of many of; nothing for a call that stands alone.
+    fn session_key(&self) -> Option<SessionKey> {
+        (self.attention.session == Session::OfCaller).then(|| SessionKey::of(self.caller))
     }
 
     /// Takes in that something came back from a server.
     pub(crate) fn heard(&self, call: &ResolvedCall) {
         let server = call.target().server.as_str();
         let trusted = call.server().config.as_deref().is_some_and(policy::is_trusted);
-        let (key, sessions) = (SessionKey::of(self.caller), &self.host.guard().rules.sessions);
+        let Some(key) = self.session_key() else { return };
+        let sessions = &self.host.guard().rules.sessions;
         let known = |facts: Arc<SessionFacts>| {
             facts.untrusted.contains(server) || trusted && facts.reads.contains(server)
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_wire::Json;
 use tokio::sync::broadcast;
@@ -21,9 +22,10 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
+#[schemars(rename = "Happening")]
 pub enum What {
     /// A server's state changed.
     ServerChanged {
@@ -33,6 +35,19 @@ pub enum What {
         status: String,
         /// More about it.
         detail: Option<String>,
+    },
+    /// A new server was pinned as it is, because nobody was there to be asked about it.
+    ServerPinned {
+        /// Which server.
+        server: String,
+        /// What it runs or where it is, without secrets.
+        how: String,
+        /// How many tools were pinned.
+        tools: usize,
+        /// How many other definitions were pinned.
+        others: usize,
+        /// What the scanner found: names and rules.
+        findings: Vec<String>,
     },
     /// The configuration was read again.
     ConfigChanged {

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::scan::{Severity, verdict};
-use crate::catalog::{Held, Quarantine, Why, findings_in, shown_text, waiting};
-use crate::config::{Config, Pins, ServerConfig};
-use crate::digest::Digest;
+use crate::catalog::{Held, Quarantine, findings_in, shown_text};
+use crate::config::{Config, ServerConfig};
+use crate::newcomers::{approve, version_of};
 use crate::published::Published;
+use crate::record::Audit;
 use crate::review::{Reply, Waiting, put_consent};
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
@@ -28,6 +29,7 @@ const LONGEST: usize = 300;
 pub(crate) struct FirstUses {
     pub(crate) config: Published<Config>,
     pub(crate) waiting: Waiting,
+    pub(crate) audit: Audit,
     pub(crate) state: PathBuf,
 }
 
@@ -86,37 +88,14 @@ impl FirstUses {
         if !matches!(asked.await, Ok(Reply::Accept(_))) {
             return;
         }
-        let (state, identity) = (self.state.clone(), entry.identity());
-        let approving =
-            tokio::task::spawn_blocking(move || approve(&state, &identity, &definitions));
+        let (state, audit) = (self.state.clone(), self.audit.clone());
+        let (server, identity) = (server.to_string(), entry.identity());
+        let approving = tokio::task::spawn_blocking(move || {
+            approve(&state, &audit, (&server, &identity), &definitions)
+        });
         // What could not be written stays held, and is asked about at the next start.
         approving.await.ok();
     }
-}
-
-/// Stands by exactly what the person was shown.
-fn approve(state: &std::path::Path, identity: &str, shown: &[Held]) -> bool {
-    let changed = Pins::change(state, identity, |pins| {
-        let now = waiting(pins);
-        pins.approve(|kind, name| {
-            let same = |held: &&Held| held.kind == kind && held.name == name;
-            let digest = now.iter().find(same).map(|held| &held.digest);
-            digest.is_some() && shown.iter().find(same).map(|held| &held.digest) == digest
-        });
-    });
-    changed.is_ok()
-}
-
-/// The fingerprint of all that a server offers, if it waits for its first approval.
-fn version_of(quarantine: &Quarantine, server: &ServerId) -> Option<String> {
-    let held = quarantine.servers.get(server)?;
-    if held.whole != Some(Why::FirstUse) {
-        return None;
-    }
-    let all = held.definitions.iter().fold(Digest::of("first use"), |all, one| {
-        all.with(one.kind.as_str()).with(&one.name).with(&one.digest)
-    });
-    Some(all.hex())
 }
 
 fn details(entry: &ServerConfig, definitions: &[Held]) -> Value {

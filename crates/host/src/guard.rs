@@ -32,6 +32,7 @@ pub(crate) struct Guard {
     pub(crate) rules: InForce,
     hooks: Hooks,
     pinning: Pinning,
+    audit: Audit,
     screen: Arc<Screen>,
     /// What people allowed for a session.
     pub(crate) session_answers: SessionAnswers,
@@ -62,25 +63,26 @@ impl Guard {
         watching: &Watching<'_>,
     ) -> Self {
         let (config, events, tasks) = (around.config, around.events, around.tasks);
-        let guard = Self {
-            environment: around.environment.clone(),
-            rules: InForce::default(),
-            hooks: Hooks::start(places, around),
-            pinning,
-            screen: Arc::default(),
-            session_answers: SessionAnswers::default(),
-            shown: Mutex::default(),
-            checks: Arc::default(),
-        };
         let state = &places.state;
         let audit = match watching.record {
             Recording::Off => Audit::off(),
             Recording::On => Audit::below(state),
         };
-        guard.follow(config, audit, events, tasks);
+        let guard = Self {
+            environment: around.environment.clone(),
+            rules: InForce::default(),
+            hooks: Hooks::start(places, around),
+            pinning,
+            audit: audit.clone(),
+            screen: Arc::default(),
+            session_answers: SessionAnswers::default(),
+            shown: Mutex::default(),
+            checks: Arc::default(),
+        };
+        guard.follow(config, audit.clone(), events, tasks);
         if watching.first_use == FirstUseAsks::InQueue {
             let (config, waiting) = (config.clone(), watching.waiting.clone());
-            let asking = FirstUses { config, waiting, state: state.clone() };
+            let asking = FirstUses { config, waiting, audit, state: state.clone() };
             asking.follow(guard.pinning.held(), tasks);
         }
         guard
@@ -89,6 +91,11 @@ impl Guard {
     /// The hooks.
     pub(crate) const fn hooks(&self) -> &Hooks {
         &self.hooks
+    }
+
+    /// What became of definitions.
+    pub(crate) const fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// The folder that the process works in.
@@ -106,7 +113,7 @@ impl Guard {
     fn follow(&self, config: &Published<Config>, audit: Audit, events: &Events, tasks: &Tasks) {
         let (screen, mut changes) = (Arc::clone(&self.screen), self.pinning.visible().changes());
         let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
-        let held = self.pinning.held().clone();
+        let (held, newcomers) = (self.pinning.held().clone(), self.pinning.newcomers().clone());
         tasks.spawn(async move {
             let mut noted = HashSet::new();
             loop {
@@ -115,6 +122,9 @@ impl Guard {
                 let is_over = changed.is_none();
                 let fleet = changed.unwrap_or_else(|| changes.load());
                 let visible = screened(&screen, fleet, &config, &events);
+                for told in newcomers.tell(&visible.flagged) {
+                    events.tell(|| told);
+                }
                 let mut notes = of_visible(&visible, &mut noted);
                 if config.load().settings.scan {
                     notes.extend(of_held(&held.load(), &mut noted));

@@ -10,14 +10,13 @@ use crate::call::{Attention, Passage, with_hint};
 use crate::caller::{Caller, Origin};
 use crate::catalog::ResolvedCall;
 use crate::events::What;
-use crate::hooks::{
-    Answer, Hook, HookSet, Judged, Occasion, Permission, Ran, Reached, Rules, When,
-};
+use crate::hooks::{Answer, Hook, HookSet, Judged, Occasion, Permission, Ran, Reached, Rules};
 use crate::host::Host;
 use crate::outcome::Outcome;
 use crate::policy::PermittedCall;
 use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::{Full, OpenCall, VerdictWord};
+use crate::timeline::{Happened, TimelineStep};
 
 /// So often arguments may be put in place of others before the call is given up.
 const MOST_ROUNDS: usize = 5;
@@ -93,6 +92,7 @@ impl Passage<'_> {
         }
         let message = "hooks put other arguments in place again and again";
         self.open.decided(VerdictWord::Deny, message);
+        self.note_decision();
         Err(Outcome::denied("hook_error", message))
     }
 
@@ -133,13 +133,14 @@ impl Passage<'_> {
 
     /// Asks one hook; gives nothing if it failed and may.
     async fn ask_hook(&self, hook: &Hook, occasion: &Occasion) -> Result<Option<Answer>, Outcome> {
+        self.note_decision();
         let Ran { judged, took } = self.host.guard().hooks().runner().ask(hook, occasion).await;
-        let (answer, problem) = match &judged {
-            Judged::Answered(answer) => (answer.permission.as_str(), None),
-            Judged::Failed(failure) => ("error", Some(failure.message.as_str())),
+        let (answer, problem, message) = match &judged {
+            Judged::Answered(answer) => (answer.permission.as_str(), None, answer.words()),
+            Judged::Failed(failure) => ("error", Some(failure.message.as_str()), None),
         };
-        let noted = Noted { hook, answer, problem, took };
-        self.host.note_hook(self.open, &noted);
+        let noted = Noted { hook, answer, problem, message, took };
+        self.host.note_hook(self.open, noted);
         match judged {
             Judged::Answered(answer) => Ok(Some(answer)),
             Judged::Failed(failure) if Ran::stops(&failure, hook) => {
@@ -165,21 +166,29 @@ impl Passage<'_> {
             .map_err(|error| self.failed(hook, &format!("{error}; {put_in_place}")))?;
         let decided = self.decide(resolved).await;
         self.open.noted(&put_in_place);
+        self.note_decision();
         decided.map_err(|mut outcome| {
             let said = outcome.message.take().unwrap_or_else(|| outcome.kind.as_str().to_owned());
             outcome.with_message(format!("{said}; {put_in_place}"))
         })
     }
 
+    /// Notes what is decided by now: where there are hooks, that is not always the end of it.
+    pub(crate) fn note_decision(&self) {
+        if let Some((verdict, by)) = self.open.verdict() {
+            let number = self.open.id().get().cast_unsigned();
+            self.host.ledger().timelines().add_decision(number, verdict.as_str(), &by);
+        }
+    }
+
     fn denied(&self, hook: &Hook, answer: &Answer) -> Outcome {
         let mut message = format!("{} does not allow it", named(hook));
-        let words = [&answer.user_message, &answer.agent_message];
-        for (at, said) in words.into_iter().flatten().enumerate() {
-            let between = if at == 0 { ": " } else { "; " };
-            message.push_str(between);
-            message.push_str(said);
+        if let Some(words) = answer.words() {
+            message.push_str(": ");
+            message.push_str(&words);
         }
         self.open.decided(VerdictWord::Deny, named(hook));
+        self.note_decision();
         Outcome::denied("hook", message)
     }
 
@@ -187,6 +196,7 @@ impl Passage<'_> {
         let message =
             format!("{} could not be asked, so the call does not run: {problem}", named(hook));
         self.open.decided(VerdictWord::Deny, format!("{}: {problem}", named(hook)));
+        self.note_decision();
         Outcome::denied("hook_error", message)
             .with_hint("put the hook right; `switchboard hooks test` shows what each one says")
     }
@@ -212,7 +222,8 @@ impl Host {
                 let (failure, told) = runner.tell(hook, occasion, result, *took).await;
                 let problem = failure.as_ref().map(|failure| failure.message.as_str());
                 let answer = if problem.is_some() { "error" } else { "told" };
-                self.note_hook(open, &Noted { hook, answer, problem, took: told });
+                let message = None;
+                self.note_hook(open, Noted { hook, answer, problem, message, took: told });
             }
         };
         attention.cancel.run_until_cancelled(telling).await;
@@ -275,18 +286,25 @@ impl Host {
         }
     }
 
-    fn note_hook(&self, open: &OpenCall, noted: &Noted<'_>) {
-        let Noted { hook, answer, problem, took } = noted;
+    fn note_hook(&self, open: &OpenCall, noted: Noted<'_>) {
+        let Noted { hook, answer, problem, message, took } = noted;
         let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let why = problem.map(|problem| format!(": {problem}")).unwrap_or_default();
-        let after = if hook.when == When::After { " afterwards" } else { "" };
-        open.noted(&format!("{}{after}: {answer}{why} ({milliseconds} ms)", named(hook)));
+        let what = Happened::Hook {
+            hook: hook.name.clone(),
+            level: hook.level.as_str().to_owned(),
+            when: hook.when.as_str().to_owned(),
+            answer: answer.to_owned(),
+            problem: problem.map(str::to_owned),
+            message,
+        };
+        let number = open.id().get().cast_unsigned();
+        self.ledger().timelines().add(number, TimelineStep::ended_now(took, what));
         self.events().tell(|| What::HookRan {
             call: open.id().to_string(),
             hook: hook.name.clone(),
             level: hook.level.as_str().to_owned(),
             when: hook.when.as_str().to_owned(),
-            answer: (*answer).to_owned(),
+            answer: answer.to_owned(),
             problem: problem.map(str::to_owned),
             milliseconds,
         });
@@ -298,6 +316,8 @@ struct Noted<'a> {
     hook: &'a Hook,
     answer: &'a str,
     problem: Option<&'a str>,
+    /// What it said to people or models.
+    message: Option<String>,
     took: Duration,
 }
 

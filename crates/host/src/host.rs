@@ -65,14 +65,14 @@ impl Host {
     /// # Errors
     /// When calls could not be recorded, or the rules cannot be read.
     pub fn start(options: Options) -> Result<Self, StartError> {
-        let Options { places, environment, reviewer, answers, .. } = options;
+        let Options { places, environment, reviewer, answers, lock, presence, .. } = options;
         let state = places.state.clone();
         let reading = Reading {
             places: places.clone(),
             environment: environment.clone(),
             roots: options.roots,
             in_process: options.in_process.keys().cloned().collect(),
-            lock: options.lock.clone(),
+            lock: lock.clone(),
             verify: policy::broken_example,
         };
         let config = reading.config();
@@ -84,7 +84,7 @@ impl Host {
         let call_answers = Arc::new(CallAnswers::default());
         let waiting = options.waiting.unwrap_or_else(|| waiting(options.record, &state));
         waiting.attach(events.clone(), Arc::new(ledger.clone()) as Arc<dyn CallLookup>);
-        let (late, late_answers) = mpsc::channel(64);
+        let ((commands, received), (late, late_answers)) = (mpsc::channel(16), mpsc::channel(64));
         let (visitor, settings) = (options.visitor, &config.settings);
         let logins = Logins::of_host(&state, &environment, settings, visitor, tasks.clone());
         let config = Published::new(config);
@@ -103,8 +103,8 @@ impl Host {
             late,
             tasks: tasks.clone(),
             events: events.clone(),
+            timelines: ledger.timelines().clone(),
         };
-        let (commands, received) = mpsc::channel(16);
         let around = Surroundings::from(parts);
         let (messages, subscriptions) = (around.messages().clone(), around.subscriptions().clone());
         let fleet = Supervisor::start(around, options.only, config.changes(), received);
@@ -120,7 +120,7 @@ impl Host {
         };
         let watching =
             Watching { waiting: &waiting, record: options.record, first_use: options.first_use };
-        let pinning = Pinning::start(fleet, &config, (state, options.lock), (&tasks, &events));
+        let pinning = Pinning::start(fleet, &config, (state, lock), presence, (&tasks, &events));
         let fleet = pinning.visible().clone();
         let guard = Guard::start(&places, around, pinning, &watching);
         let inner = Inner {
@@ -176,6 +176,11 @@ impl Host {
     pub async fn command(&self, command: Command) {
         // The supervisor ends only with the host; then there is nothing to command.
         self.inner.commands.send(command).await.ok();
+    }
+
+    /// The folder for what is kept.
+    pub(crate) fn state(&self) -> &std::path::Path {
+        &self.inner.places.state
     }
 
     /// The servers with what may be used of them, as they are and as they change.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -208,8 +209,9 @@ pub struct Said {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ModelStop")]
 pub enum Stop {
     /// Everything was said.
     End,
@@ -224,7 +226,8 @@ pub enum Stop {
 }
 
 /// What an answer cost, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelUsage")]
 pub struct Usage {
     /// What was read, with what came from a cache.
     pub input: u64,
@@ -248,8 +251,9 @@ pub struct ModelError {
 }
 
 /// What can be the matter with a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ModelTrouble")]
 pub enum Trouble {
     /// The key is missing or wrong.
     BadKey,

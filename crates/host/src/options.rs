@@ -48,6 +48,8 @@ pub struct Options {
     pub lock: Option<Lock>,
     /// Whether servers that nobody has approved yet are put before people.
     pub first_use: FirstUseAsks,
+    /// Whether a person is there who can be asked about a server that is new, before it is used.
+    pub presence: Presence,
 }
 
 /// Whether a server that waits for its first approval waits in the queue of what people are asked.
@@ -57,6 +59,16 @@ pub enum FirstUseAsks {
     InQueue,
     /// It is only held; for a host that runs for a moment.
     Nobody,
+}
+
+/// Whether a person is there to be asked about a server that is new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// Nobody is: whoever wrote the entry has decided.
+    #[default]
+    Nobody,
+    /// Somebody is, and is shown what the server offers before anything of it is used.
+    Person,
 }
 
 /// Whether calls are recorded.
@@ -88,6 +100,7 @@ impl Options {
             in_process: BTreeMap::new(),
             lock: None,
             first_use: FirstUseAsks::InQueue,
+            presence: Presence::Nobody,
         }
     }
 }

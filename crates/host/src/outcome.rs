@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bytes::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_wire::RpcError;
 
@@ -25,7 +26,9 @@ pub struct Outcome {
 }
 
 /// The ten ways in which a call can end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
     /// The server answered with a result.

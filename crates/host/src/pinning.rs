@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use switchboard_wire::handshake::Agreement;
-
 use crate::catalog::{
     HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest, screen,
     screen_locked,
@@ -14,10 +12,13 @@ use crate::config::{
     Accepted, Bound, Config, FirstUse, Lock, Pins, Policies, Remembered, ServerConfig, Settings,
     Transport, Turned, watch,
 };
-use crate::connect::{Fleet, Offers, Server};
+use crate::connect::{Fleet, Server};
 use crate::events::{Events, What};
+use crate::newcomers::{Newcomers, PinnedUnseen};
+use crate::options::Presence;
 use crate::published::Published;
 use crate::server_id::ServerId;
+use crate::sorted::{By, From, Sorted};
 use crate::tasks::Tasks;
 
 /// What passes and what does not, as it changes.
@@ -28,6 +29,7 @@ pub(crate) struct Pinning {
     /// The servers with what somebody stands by.
     visible: Published<Fleet>,
     held: Published<Quarantine>,
+    newcomers: Newcomers,
     is_locked: bool,
 }
 
@@ -37,16 +39,25 @@ impl Pinning {
         raw: Published<Fleet>,
         config: &Published<Config>,
         (state, lock): (PathBuf, Option<Lock>),
+        presence: Presence,
         (tasks, events): (&Tasks, &Events),
     ) -> Self {
-        let is_locked = lock.is_some();
-        let mut desk = Desk { state, lock, events: events.clone(), ..Desk::default() };
+        let (newcomers, is_locked) = (Newcomers::new(presence), lock.is_some());
+        let mut desk = Desk {
+            state,
+            lock,
+            newcomers: newcomers.clone(),
+            events: events.clone(),
+            ..Desk::default()
+        };
         let (mut servers, mut configs) = (raw.changes(), config.changes());
         // Nothing is connected yet, so nothing is seen for the first time here.
         let (fleet, quarantine) = desk.sort(&servers.load(), &configs.load());
         let visible = Published::new(fleet);
         let held = Published::new(quarantine);
-        let screened = Self { raw, visible: visible.clone(), held: held.clone(), is_locked };
+        let (of_all, answers) = (newcomers.clone(), newcomers.clone());
+        let (shown, kept) = (visible.clone(), held.clone());
+        let screened = Self { raw, visible: shown, held: kept, newcomers: of_all, is_locked };
         let stopping = tasks.stopping().clone();
         let mut files = watch(Vec::new());
         tasks.spawn(async move {
@@ -66,6 +77,7 @@ impl Pinning {
                     _ = servers.changed() => {}
                     _ = configs.changed() => {}
                     () = files.changed() => desk.forget(),
+                    () = answers.answered() => desk.forget(),
                 }
             }
         });
@@ -87,6 +99,11 @@ impl Pinning {
         settings.pins || self.is_locked
     }
 
+    /// Servers that are new.
+    pub(crate) const fn newcomers(&self) -> &Newcomers {
+        &self.newcomers
+    }
+
     /// What is held back.
     pub(crate) const fn held(&self) -> &Published<Quarantine> {
         &self.held
@@ -98,6 +115,7 @@ impl Pinning {
 struct Desk {
     state: PathBuf,
     events: Events,
+    newcomers: Newcomers,
     /// What counts in place of pins.
     lock: Option<Lock>,
     pins: BTreeMap<String, Result<Pins, String>>,
@@ -114,53 +132,6 @@ struct Desk {
     editions: (u64, u64),
 }
 
-/// What was made of one server, and from what.
-struct Sorted {
-    from: From,
-    /// The settings that it was sorted by; none makes the next sorting look again.
-    by: Option<By>,
-    screened: Screened,
-    /// Whether what is held has been written down for other processes.
-    is_noted: bool,
-    /// Whether nobody has been told yet.
-    is_fresh: bool,
-}
-
-/// The settings that decide what becomes of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct By {
-    first_use: FirstUse,
-    turned: Turned,
-}
-
-impl By {
-    const fn of(settings: &Settings) -> Self {
-        // Without the scanner nobody knows what an attack is.
-        let turned = if settings.scan { settings.turned } else { Turned::Definition };
-        Self { first_use: settings.first_use, turned }
-    }
-}
-
-struct From {
-    offers: Arc<Offers>,
-    agreement: Option<Arc<Agreement>>,
-    identity: String,
-}
-
-impl From {
-    fn is(&self, other: &Self) -> bool {
-        let agreements = (&self.agreement, &other.agreement);
-        let same_agreement = match agreements {
-            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        same_agreement
-            && Arc::ptr_eq(&self.offers, &other.offers)
-            && self.identity == other.identity
-    }
-}
-
 impl Desk {
     /// Separates what passes from what is held.
     fn sort(&mut self, fleet: &Fleet, config: &Config) -> (Fleet, Quarantine) {
@@ -173,7 +144,8 @@ impl Desk {
         for (id, server) in &fleet.servers {
             let screened = match &server.config {
                 Some(config) if self.minds(settings, config) => {
-                    self.screened(server, config, By::of(settings))
+                    let by = By::of(settings, &self.newcomers, id);
+                    self.screened(server, config, by)
                 }
                 _ => {
                     is_different |= self.sorted.remove(id).is_some();
@@ -323,19 +295,29 @@ impl Desk {
             let held = book_of(&sorted.screened.held.definitions);
             sorted.is_noted = true;
             let is_first = !first.is_empty();
+            let is_asked = sorted.is_asked();
+            let unseen = is_first.then(|| PinnedUnseen::of(&config, &first));
+            let mut was_known = false;
             let (state, identity) = (self.state.clone(), sorted.from.identity.clone());
             let writing = tokio::task::spawn_blocking(move || {
-                Pins::change(&state, &identity, |pins| {
+                let written = Pins::change(&state, &identity, |pins| {
                     pins.server = config.id.to_string();
                     pins.how = config.how();
+                    was_known = !pins.approved.is_empty() || pins.asked;
+                    pins.asked |= is_asked && pins.approved.is_empty();
                     pins.trust_first(first);
                     pins.hold(&held);
-                })
+                });
+                written.map(|pins| (pins, was_known))
             });
             let written = match writing.await {
                 Ok(written) => written.map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
+            if let (Ok((_, false)), Some(unseen)) = (&written, unseen) {
+                self.newcomers.pinned(unseen);
+            }
+            let written = written.map(|(pins, _)| pins);
             if let Err(reason) = &written {
                 let problems = vec![reason.clone()];
                 self.events.tell(|| What::ConfigChanged { problems });
@@ -367,11 +349,5 @@ impl Desk {
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
         let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
         pins.chain([Remembered::file(&self.state), Accepted::file(&self.state)]).collect()
-    }
-}
-
-impl Sorted {
-    fn is_due(&self) -> bool {
-        !self.screened.first.is_empty() || !self.is_noted
     }
 }

@@ -12,6 +12,16 @@ async function lookAtServers(page) {
   await check(page, "server");
 }
 
+// Whoever adds a server sees what it offers, and nothing of it is used before they agree to that.
+async function useNew(page, picture) {
+  await page.waitForSelector('.held:has-text("is new")');
+  const offered = await page.$$eval(".held .first strong", (names) => names.map((name) => name.textContent));
+  await check(page, picture);
+  await page.click('.held button:text-is("Use it as it is")');
+  await page.waitForFunction(() => !document.querySelector(".held"));
+  return offered;
+}
+
 // A server is pasted, looked at, added, switched off, and removed with two clicks.
 async function pasteServer(page, entry) {
   await page.click('nav a:has-text("Servers")');
@@ -23,6 +33,7 @@ async function pasteServer(page, entry) {
   await page.click('.proposed button:has-text("Add")');
   await page.waitForURL(/servers\/added$/);
   await page.waitForSelector('h1 .badge:has-text("ready")');
+  seen.new = (await useNew(page, "new-server")).includes("echo");
   await page.click('button:text-is("Disable")');
   await page.waitForSelector('h1 .badge:has-text("disabled")');
   await page.click('a:text-is("Edit")');
@@ -47,6 +58,7 @@ async function fillInServer(page, { command, args }) {
   await page.click('.proposed button:has-text("Add")');
   await page.waitForURL(/servers\/typed$/);
   await page.waitForSelector('h1 .badge:has-text("ready")');
+  await useNew(page, "new-typed");
   await go(page, "/tools/typed/environment");
   await page.click('button:has-text("Call")');
   await page.waitForSelector("#ran .result");

@@ -123,17 +123,18 @@ impl InFlight {
         self.state().waiting.contains_key(&id)
     }
 
-    /// Passes on progress of request `id`, which makes its wait start again; says if it wanted any.
-    pub(crate) fn report(&self, id: u64, report: &Json) -> bool {
+    /// Passes on progress of request `id`, which makes its wait start again; gives its tag if it
+    /// wanted any.
+    pub(crate) fn report(&self, id: u64, report: &Json) -> Option<u64> {
         let mut state = self.state();
-        let Some(Waiting { progress: Some(progress), clock, .. }) = state.waiting.get_mut(&id)
+        let Some(Waiting { progress: Some(progress), clock, tag, .. }) = state.waiting.get_mut(&id)
         else {
-            return false;
+            return None;
         };
         // A watcher that does not keep up misses reports, never the result.
         progress.try_send(report.clone()).ok();
         clock.expires = (Instant::now() + clock.idle).min(clock.end);
-        true
+        Some(*tag)
     }
 
     /// Makes every wait start again, as far as the limits in all allow; says how many there are.
@@ -170,6 +171,13 @@ impl InFlight {
     /// The tag of request `id`, if it waits and has one.
     pub(crate) fn tag_of(&self, id: u64) -> Option<u64> {
         self.state().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
+    }
+
+    /// The tag of the only request that has one.
+    pub(crate) fn only_tag(&self) -> Option<u64> {
+        let state = self.state();
+        let mut tags = state.waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0);
+        tags.next().filter(|_| tags.next().is_none())
     }
 
     /// The tags of the requests that have one.

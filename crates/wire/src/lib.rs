@@ -20,6 +20,7 @@ pub mod request;
 pub mod revision;
 pub mod stream;
 
+mod arrived;
 #[cfg(test)]
 mod corpus_tests;
 mod deadlines;

@@ -91,6 +91,8 @@ pub struct Listing {
     pub faults: Vec<String>,
     /// How many entries were left out.
     pub left_out: usize,
+    /// How long it may be taken for what is there, where the server says; the shortest of its pages.
+    pub lasts: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +107,9 @@ struct Page<'a> {
     prompts: Option<Vec<&'a RawValue>>,
     #[serde(borrow, rename = "nextCursor")]
     next: Option<Cow<'a, str>>,
+    /// Read kindly: a list is not worth less for an odd hint.
+    #[serde(borrow, rename = "ttlMs")]
+    lasts: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -195,6 +200,9 @@ fn take_page(
     let page: Page<'_> = answer
         .read()
         .map_err(|error| RequestError::Protocol(format!("the list cannot be read: {error}")))?;
+    let lasts = page.lasts.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let lasts = lasts.map(Duration::from_millis);
+    listing.lasts = listing.lasts.into_iter().chain(lasts).min();
     let entries = match kind {
         Kind::Tools => page.tools,
         Kind::Resources => page.resources,

@@ -1,19 +1,17 @@
 //! One side of one connection: asks, is asked, and keeps every deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use serde::Deserialize;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::deadlines;
-use crate::envelope::{self, Message, NotAMessage};
+use crate::envelope;
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
-use crate::in_flight::{Belongs, InFlight, Settled, settled};
+use crate::in_flight::{InFlight, Settled};
 use crate::json::Json;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
@@ -46,9 +44,13 @@ pub(crate) struct Shared {
     pub(crate) counts: Counts,
     next_id: AtomicU64,
     stance: Mutex<Arc<Stance>>,
-    inbound: mpsc::Sender<Inbound>,
+    pub(crate) inbound: mpsc::Sender<Inbound>,
     pub(crate) refusals: Arc<Semaphore>,
+    pub(crate) overheard: OnceLock<Box<Overhear>>,
 }
+
+/// Hears what is told of a request: its tag, the method of the notification, and its parameters.
+type Overhear = dyn Fn(u64, &str, &Json) + Send + Sync;
 
 /// How messages leave us.
 pub(crate) enum Link {
@@ -115,8 +117,8 @@ pub struct Stats {
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) noise: AtomicU64,
-    unknown_answers: AtomicU64,
-    late_answers: AtomicU64,
+    pub(crate) unknown_answers: AtomicU64,
+    pub(crate) late_answers: AtomicU64,
     pub(crate) dropped: AtomicU64,
 }
 
@@ -134,6 +136,7 @@ impl Peer {
             stance: Mutex::new(Arc::new(stance)),
             inbound,
             refusals: Arc::new(Semaphore::new(refusals::AT_ONCE)),
+            overheard: OnceLock::new(),
         };
         let shared = Arc::new(shared);
         tokio::spawn(deadlines::watch(Arc::downgrade(&shared)));
@@ -143,6 +146,15 @@ impl Peer {
     /// Sets the revision that is spoken from here on.
     pub fn speak(&self, stance: Stance) {
         *self.shared.stance.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(stance);
+    }
+
+    /// Has what is told of requests that have a tag heard as it comes, before their answer and with
+    /// nothing left out: reports of progress, and messages that belong to one request. Whoever hears
+    /// it must not take long.
+    ///
+    /// Only the first to ask for it hears.
+    pub fn overhear(&self, hear: impl Fn(u64, &str, &Json) + Send + Sync + 'static) {
+        self.shared.overheard.set(Box::new(hear)).ok();
     }
 
     /// The revision that is spoken.
@@ -271,105 +283,6 @@ impl Shared {
         if self.in_flight.close(&CloseReason(reason.to_owned())) {
             self.over.cancel();
         }
-    }
-
-    /// Takes in what arrived: one message or, where the revision has them, a batch.
-    pub(crate) fn dispatch(self: &Arc<Self>, line: &Bytes) -> Result<(), NotAMessage> {
-        self.dispatch_for(line, None)
-    }
-
-    /// The same for what came in the answer to request `id`.
-    pub(crate) fn dispatch_for(
-        self: &Arc<Self>,
-        line: &Bytes,
-        id: Option<u64>,
-    ) -> Result<(), NotAMessage> {
-        if !envelope::is_batch(line) {
-            self.take_in(envelope::read(line)?, true, id);
-            return Ok(());
-        }
-        let allowed = self.stance().revision.allows_batches();
-        let mut outcome = Ok(());
-        for member in envelope::split_batch(line)? {
-            match envelope::read(&member) {
-                Ok(message) => self.take_in(message, allowed, id),
-                // A bad member does not cost those after it.
-                Err(error) => outcome = Err(error),
-            }
-        }
-        outcome
-    }
-
-    fn take_in(self: &Arc<Self>, message: Message, allowed: bool, of: Option<u64>) {
-        match message {
-            Message::Response { id, answer } => {
-                let settled = if allowed {
-                    settled(answer)
-                } else {
-                    Err(RequestError::Protocol("it came in a batch".to_owned()))
-                };
-                self.settle(id, settled);
-            }
-            Message::Notification { method, params } => {
-                if method == "notifications/progress"
-                    && let Some(params) = &params
-                    && self.report_progress(params)
-                {
-                    return;
-                }
-                self.hand_over(Inbound::Notification { method, params });
-            }
-            Message::Request { id, method, .. } if method == "ping" => match &self.link {
-                // Who does not read has no use for the answer.
-                Link::Stream(outbox) => {
-                    outbox.push(as_line(envelope::response(&id, Ok("{}")))).ok();
-                }
-                Link::Http(_) => self.reply_later(id, Ok("{}")),
-            },
-            Message::Request { id, method, params } => {
-                let refusal_id = id.clone();
-                let belongs_to = of.and_then(|id| self.in_flight.tag_of(id));
-                if !self.hand_over(Inbound::Request { id, method, params, belongs_to }) {
-                    let busy = RpcError::new(-32_603, "the client has too many requests to answer");
-                    self.reply_later(refusal_id, Err(busy));
-                }
-            }
-        }
-    }
-
-    fn settle(&self, id: Option<u64>, settled: Settled) {
-        let Some(number) = id else {
-            self.counts.unknown_answers.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        match self.in_flight.settle(number, settled) {
-            (Belongs::Waiting, _) => {}
-            (Belongs::Abandoned(tag), Some(answer)) => {
-                self.counts.late_answers.fetch_add(1, Ordering::Relaxed);
-                self.hand_over(Inbound::Late { tag, answer });
-            }
-            (Belongs::Abandoned(_) | Belongs::Nobody, _) => {
-                self.counts.unknown_answers.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-
-    fn report_progress(&self, params: &Json) -> bool {
-        #[derive(Deserialize)]
-        struct Token {
-            #[serde(rename = "progressToken")]
-            token: u64,
-        }
-        let Ok(Token { token }) = params.read() else { return false };
-        self.in_flight.report(token, params)
-    }
-
-    pub(crate) fn hand_over(&self, inbound: Inbound) -> bool {
-        let taken = self.inbound.try_send(inbound).is_ok();
-        if !taken {
-            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
-        }
-        taken
     }
 }
 

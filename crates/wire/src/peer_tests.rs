@@ -1,5 +1,6 @@
 //! What a peer does when the other side answers late, twice, wrongly, in a flood or not at all.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -203,6 +204,64 @@ async fn progress_keeps_a_request_alive_up_to_the_total() {
         steps.push(report["progress"].as_u64().unwrap());
     }
     assert!(steps.len() >= 58 && steps.is_sorted(), "{steps:?}");
+}
+
+/// Notes what is overheard: the tag and the number in it.
+fn overheard(peer: &Peer) -> Arc<Mutex<Vec<(u64, u64)>>> {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&heard);
+    peer.overhear(move |tag, _, params| {
+        let params: serde_json::Value = params.read().unwrap();
+        let number = params["progress"].as_u64().or(params["data"].as_u64());
+        hear.lock().unwrap().push((tag, number.unwrap()));
+    });
+    heard
+}
+
+#[tokio::test]
+async fn every_report_is_overheard_before_the_answer_also_where_its_watcher_lags() {
+    let (peer, _inbound, mut far) = connected(1 << 16);
+    let heard = overheard(&peer);
+    let (progress, mut reports) = mpsc::channel(1);
+    let request = Request { progress: Some(progress), tag: 7, ..Request::new("m", "{}", LONG) };
+    let server = async {
+        let asked = far.read().await;
+        let (id, token) = (&asked["id"], &asked["params"]["_meta"]["progressToken"]);
+        for step in 0..100 {
+            let params = format!(r#"{{"progressToken":{token},"progress":{step}}}"#);
+            far.write(&format!(r#"{{"method":"notifications/progress","params":{params}}}"#)).await;
+        }
+        far.write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
+    };
+    let (answer, ()) = tokio::join!(peer.request(request), server);
+    assert!(answer.is_ok());
+    assert_eq!(*heard.lock().unwrap(), (0..100).map(|step| (7, step)).collect::<Vec<_>>());
+    assert!(reports.try_recv().is_ok() && reports.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_message_is_overheard_where_only_one_request_can_be_meant() {
+    for (tags, expected) in [
+        (&[][..], vec![]),
+        (&[0], vec![]),
+        (&[7], vec![(7, 1)]),
+        (&[0, 7], vec![(7, 1)]),
+        (&[7, 8], vec![]),
+    ] {
+        let (peer, mut inbound, mut far) = connected(1 << 16);
+        let heard = overheard(&peer);
+        let mut open = tokio::task::JoinSet::new();
+        for tag in tags.iter().copied() {
+            let peer = peer.clone();
+            open.spawn(async move {
+                peer.request(Request { tag, ..Request::new("m", "{}", LONG) }).await.ok();
+            });
+            far.read().await;
+        }
+        far.write(r#"{"method":"notifications/message","params":{"data":1}}"#).await;
+        assert!(matches!(inbound.recv().await, Some(Inbound::Notification { .. })));
+        assert_eq!(*heard.lock().unwrap(), expected, "{tags:?}");
+    }
 }
 
 #[tokio::test]

@@ -37,6 +37,8 @@ pub struct Request<'a> {
     pub headers: &'a [(String, String)],
     /// Members of `_meta` in place of those that every request of a modern connection has.
     pub meta: &'a [(&'static str, String)],
+    /// Further members of `_meta`, as JSON text without braces; none of them may be among ours.
+    pub further_meta: &'a str,
 }
 
 impl<'a> Request<'a> {
@@ -53,6 +55,7 @@ impl<'a> Request<'a> {
             name: None,
             headers: &[],
             meta: &[],
+            further_meta: "",
         }
     }
 }
@@ -143,7 +146,7 @@ impl<'p> OpenRequest<'p> {
             Link::Http(_) => None,
         };
         let stance = shared.stance();
-        let meta = replaced(&stance.meta, request.meta);
+        let meta = with_further(replaced(&stance.meta, request.meta), request.further_meta);
         let text = if request.progress.is_some() {
             let comma = if meta.is_empty() { "" } else { "," };
             let meta = format!(r#""progressToken":{}{comma}{meta}"#, self.id);
@@ -273,6 +276,15 @@ fn replaced<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str
     let kept = kept.map(|(name, value)| format!(r#""{name}":{}"#, value.get()));
     let put = others.iter().map(|(name, value)| format!(r#""{name}":{value}"#));
     Cow::Owned(kept.chain(put).collect::<Vec<_>>().join(","))
+}
+
+/// The same with further members behind it.
+fn with_further<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
+    match (meta.is_empty(), further.is_empty()) {
+        (_, true) => meta,
+        (true, false) => Cow::Borrowed(further),
+        (false, false) => Cow::Owned(format!("{meta},{further}")),
+    }
 }
 
 /// A message as one line: line breaks between its tokens are as good as spaces.

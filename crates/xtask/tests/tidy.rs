@@ -44,7 +44,7 @@ const STEPS: [&str; 12] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 16] = [
+const ABOVE: [&str; 19] = [
     "beside",
     "call",
     "deciding",
@@ -56,10 +56,13 @@ const ABOVE: [&str; 16] = [
     "host",
     "lib",
     "model",
+    "new_definition",
+    "newcomers",
     "options",
     "pinning",
     "running",
     "session_answers",
+    "sorted",
     "typed",
 ];
 

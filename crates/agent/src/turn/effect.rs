@@ -1,5 +1,6 @@
 //! What a driver has to bring about.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_host::outcome::OutcomeKind;
 
@@ -38,8 +39,9 @@ pub enum Effect {
 }
 
 /// A limit that the conversation has reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "limit", content = "count", rename_all = "snake_case")]
+#[schemars(rename = "SessionLimit")]
 pub enum Limit {
     /// The model was asked so often.
     Steps(usize),
@@ -52,7 +54,7 @@ pub enum Limit {
 }
 
 /// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum TurnEnd {
     /// The model has said what it had to say.

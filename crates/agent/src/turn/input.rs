@@ -1,5 +1,6 @@
 //! What can happen to a conversation; kept in order, this is the conversation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_host::format::Image;
 use switchboard_host::model::{Kept, Stop, Trouble, Usage};
@@ -158,7 +159,7 @@ pub struct Ended {
 }
 
 /// Who agreed to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
     /// A rule allowed it, and nobody was asked.
@@ -180,7 +181,8 @@ pub enum Decision {
 }
 
 /// Why the model could not be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ModelFailure")]
 pub struct Failure {
     /// The kind of trouble.
     pub trouble: Trouble,

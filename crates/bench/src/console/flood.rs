@@ -12,7 +12,8 @@ use crate::failure::Result;
 
 /// Each call is told twice: when it begins and when it ends.
 const CALLS_A_SECOND: &str = "750";
-const CALLS: &str = "6000";
+/// For each of the two pages, which are in front one after the other.
+const CALLS: &str = "3000";
 const PATIENCE: Duration = Duration::from_secs(180);
 
 const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/clients/console_flood.mjs");

@@ -18,6 +18,7 @@ use crate::chat::review::{Desk, Waiting};
 use crate::chat::show::Show;
 use crate::chat::slash::{Slash, Typed, typed};
 use crate::chat::suggest::Suggestion;
+use crate::commands::first_use;
 use crate::context::{Context, People};
 use crate::error::CliError;
 use crate::exit_code;
@@ -94,6 +95,8 @@ impl Interactive<'_> {
             Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
         let mut pressed: Option<Instant> = None;
         while self.left.is_none() {
+            // Servers may come up, and others be added, while the conversation goes on.
+            first_use::ask_about_new(self.context, &self.opened.host).await?;
             if let Some(line) = self.ahead.pop_front() {
                 if let Err(error) = self.line(&line).await {
                     error.show();

@@ -17,6 +17,7 @@ use crate::commands::add_answers;
 use crate::commands::bundle::{self, is_bundle};
 use crate::commands::consent::{self, Consent, quoted};
 use crate::commands::edit::{approve_now, file_of};
+use crate::commands::first_use;
 use crate::commands::registry::{known_servers, lookup, registries};
 use crate::context::Context;
 use crate::error::CliError;
@@ -76,7 +77,11 @@ pub(crate) async fn add(context: &Context, wanted: &AddArguments) -> Result<u8, 
         }
         return Err(error);
     }
-    report(&entry, Added::Yes)
+    let code = report(&entry, Added::Yes)?;
+    if !wanted.yes {
+        first_use::look(context, &name).await?;
+    }
+    Ok(code)
 }
 
 async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliError> {

@@ -105,7 +105,7 @@ async fn ask<T: DeserializeOwned>(
 
 /// The servers once their first attempt is over; nothing if the one that is wanted is not ready:
 /// the usual way has the words for why.
-async fn settled(
+pub(super) async fn settled(
     context: &Context,
     instance: &Instance,
     of: &OfServer,

@@ -3,12 +3,15 @@
 use serde_json::Value;
 use switchboard_host::config::Config;
 use switchboard_host::execute::TaskWish;
-use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId};
+use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId, Target};
 use switchboard_wire::Json;
 
-use crate::args::Call;
+use crate::args::{Call, OfServer};
+use crate::args_review::Patience;
 use crate::arguments::{from_json, from_words};
-use crate::commands::outcome;
+use crate::commands::outcome::{self, Ended};
+use crate::commands::through_running::RunningServer;
+use crate::commands::tools;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::ui::progress;
@@ -21,7 +24,26 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     }
     let config = context.config()?;
     let id = context.known(&config, &call.server)?;
-    let given = call.json_args.as_deref().map(from_json).transpose()?;
+    let mut given = call.json_args.as_deref().map(from_json).transpose()?;
+    let how = How {
+        caller: caller(&call),
+        wish: wish(&call),
+        save: call.save.as_deref(),
+        patience: call.wait.patience,
+    };
+    if let Some(running) = RunningServer::find(context, &call.server).await? {
+        let arguments = match given {
+            Some(given) => given,
+            None if call.arguments.is_empty() => from_words(&[], None)?,
+            None => from_words(&call.arguments, running.schema(&call.tool).await.as_ref())?,
+        };
+        let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
+        if let Some(ended) = running.call(context, &proposed, &how).await? {
+            return show(context, &proposed.target, &ended, &how);
+        }
+        // What was read from a pipe cannot be read again.
+        given = Some(proposed.arguments);
+    }
     let only = Some(with_stand_ins(&config, &id, &call.tool));
     let host = context.start_patiently(only, call.wait.patience)?;
     context.ready(&host, Some(std::slice::from_ref(&id))).await?;
@@ -32,7 +54,6 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     let outcome = match arguments {
         Ok(arguments) => {
             let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
-            let how = How { caller: caller(&call), wish: wish(&call), save: call.save.as_deref() };
             run(context, &host, proposed, how).await
         }
         Err(error) => Err(error),
@@ -46,12 +67,15 @@ pub(crate) struct How<'a> {
     pub(crate) caller: Caller,
     pub(crate) wish: TaskWish,
     pub(crate) save: Option<&'a std::path::Path>,
+    /// How long it waits for a person at another face.
+    pub(crate) patience: Option<Patience>,
 }
 
 impl How<'_> {
     /// As a person makes it.
     pub(crate) fn person() -> Self {
-        Self { caller: Caller::person(), wish: TaskWish::AsConfigured, save: None }
+        let (caller, wish) = (Caller::person(), TaskWish::AsConfigured);
+        Self { caller, wish, save: None, patience: None }
     }
 }
 
@@ -62,8 +86,48 @@ pub(crate) async fn run(
     proposed: ProposedCall,
     how: How<'_>,
 ) -> Result<u8, CliError> {
-    let How { caller, wish, save } = how;
     let target = proposed.target.clone();
+    let ended = own(context, host, proposed, &how).await;
+    show(context, &target, &ended, &how)
+}
+
+/// Makes a call where its server runs already, or else with a server that is started for it.
+pub(crate) async fn anywhere(
+    context: &Context,
+    proposed: ProposedCall,
+    how: &How<'_>,
+) -> Result<Ended, CliError> {
+    let server = &proposed.target.server;
+    if let Some(running) = RunningServer::find(context, server).await? {
+        // What is wrong with the files is told whoever has the servers.
+        let config = context.config()?;
+        context.known(&config, server)?;
+        if let Some(ended) = running.call(context, &proposed, how).await? {
+            return Ok(ended);
+        }
+    }
+    let host = tools::start(context, &OfServer { server: Some(server.clone()) }).await?;
+    let ended = own(context, &host, proposed, how).await;
+    host.stop().await;
+    Ok(ended)
+}
+
+/// Shows how a call ended; gives the exit code.
+pub(crate) fn show(
+    context: &Context,
+    target: &Target,
+    ended: &Ended,
+    how: &How<'_>,
+) -> Result<u8, CliError> {
+    if how.wish == TaskWish::Detach && ended.outcome.is_running() {
+        return outcome::show_left(context, target, ended);
+    }
+    outcome::show(context, target, ended, how.save)
+}
+
+async fn own(context: &Context, host: &Host, proposed: ProposedCall, how: &How<'_>) -> Ended {
+    let How { caller, wish, .. } = how;
+    let target = &proposed.target;
     let (progress, bar) = progress::show(&context.printer, &format!("calling {target}"));
     // The question needs the terminal for itself.
     if caller.origin != Origin::Person {
@@ -72,15 +136,12 @@ pub(crate) async fn run(
     let attention = Attention {
         cancel: context.interrupts.token().clone(),
         progress: Some(progress),
-        wish,
+        wish: *wish,
         ..Attention::default()
     };
-    let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
+    let record = host.call_with(&host.lease(), proposed, caller, &attention).await;
     bar.finish_and_clear();
-    if wish == TaskWish::Detach && record.outcome.is_running() {
-        return outcome::show_left(context, &target, &record);
-    }
-    outcome::show(context, &target, &record, save)
+    record.into()
 }
 
 const fn wish(call: &Call) -> TaskWish {

@@ -10,6 +10,7 @@ use switchboard_host::record::{
 
 use crate::args::CallFilter;
 use crate::commands::audit::untouched;
+use crate::commands::call_timeline;
 use crate::commands::outcome::milliseconds;
 use crate::context::Context;
 use crate::error::CliError;
@@ -96,6 +97,7 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     for (key, value) in value.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
+            Value::Array(_) if key == "steps" => continue,
             Value::String(text) => escape(text).into_owned(),
             other => {
                 let pretty = serde_json::to_string_pretty(other).unwrap_or_default();
@@ -104,6 +106,10 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
         };
         let break_or_space = if shown.contains('\n') { "\n" } else { " " };
         text.push_str(&format!("{key}:{break_or_space}{shown}\n"));
+    }
+    text.push_str("timeline:\n");
+    for line in call_timeline::lines(&call) {
+        text.push_str(&format!("{line}\n"));
     }
     context.printer.data(&text)?;
     Ok(exit_code::OK)
@@ -183,6 +189,13 @@ fn full(call: &Full) -> Value {
             call.late.as_ref().map_or(Value::Null, |late| text(late)),
         );
         members.insert("result".to_owned(), result);
+        members.insert("sent_at".to_owned(), json!(call.intent_at.map(|at| at.to_string())));
+        let finished_at = call.finished_at.map(|at| at.to_string());
+        members.insert("finished_at".to_owned(), json!(finished_at));
+        let timeline = call.timeline.clone().unwrap_or_default();
+        members.insert("steps".to_owned(), json!(timeline.shown(call.summary.created_at)));
+        members.insert("progress_reports".to_owned(), json!(timeline.progress_reports()));
+        members.insert("messages_heard".to_owned(), json!(timeline.messages()));
     }
     value
 }

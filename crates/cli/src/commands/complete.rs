@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::json;
 use switchboard_host::connect::{Completing, Completion, CompletionOf};
 use switchboard_host::format::escape_line;
 
 use crate::args::OfServer;
 use crate::args_offers::Complete;
+use crate::commands::through_running::RunningServer;
 use crate::commands::tools;
 use crate::context::Context;
 use crate::error::CliError;
@@ -19,6 +21,9 @@ pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8,
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
     let given: BTreeMap<String, String> =
         given?.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    if let Some(completion) = there(context, wanted, (argument, value), &given).await? {
+        return show(context, &completion).map(|()| exit_code::OK);
+    }
     let only = OfServer { server: Some(wanted.server.clone()) };
     let host = tools::start(context, &only).await?;
     let of = match is_template(&wanted.name) {
@@ -35,6 +40,41 @@ pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8,
         .ok_or_else(interrupted)?
         .map_err(|error| CliError::new(exit_code::NOT_RUN, error.to_string()))?;
     show(context, &completion).map(|()| exit_code::OK)
+}
+
+/// The same of the instance that runs; nothing if there is none, or if it has no values.
+async fn there(
+    context: &Context,
+    wanted: &Complete,
+    (argument, value): (&str, &str),
+    given: &BTreeMap<String, String>,
+) -> Result<Option<Completion>, CliError> {
+    let Some(running) = RunningServer::find(context, &wanted.server).await? else {
+        return Ok(None);
+    };
+    let config = context.config()?;
+    context.known(&config, &wanted.server)?;
+    let of = if is_template(&wanted.name) { "template" } else { "prompt" };
+    let begun = json!({
+        "server": wanted.server,
+        of: wanted.name,
+        "argument": argument,
+        "value": value,
+        "context": given,
+    });
+    let answer = context.interrupts.token().run_until_cancelled(running.complete(&begun)).await;
+    let interrupted = || CliError::new(exit_code::INTERRUPTED, "interrupted");
+    let told: Option<There> =
+        answer.ok_or_else(interrupted)?.and_then(|answer| serde_json::from_value(answer).ok());
+    Ok(told.map(|There { values, total, has_more }| Completion { values, total, has_more }))
+}
+
+/// What the instance that runs says.
+#[derive(Deserialize)]
+struct There {
+    values: Vec<String>,
+    total: Option<u64>,
+    has_more: bool,
 }
 
 fn show(context: &Context, completion: &Completion) -> Result<(), CliError> {

@@ -12,6 +12,7 @@ use switchboard_host::login::Held;
 
 use crate::commands::bundle;
 use crate::commands::consent::{self, how};
+use crate::commands::first_use;
 use crate::commands::held;
 use crate::commands::hooks;
 use crate::commands::login::in_words;
@@ -33,6 +34,7 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     let starting = Starting::show(&context.printer, &host);
     context.interrupts.token().run_until_cancelled(host.settled(only.as_deref())).await;
     starting.finish();
+    first_use::ask_about_new(context, &host).await?;
     let took = started.elapsed();
     let fleet = host.fleet().load();
     let (ledger, flagged) = (host.ledger().check(), host.flagged());

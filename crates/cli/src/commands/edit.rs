@@ -10,6 +10,7 @@ use switchboard_host::redact;
 
 use crate::args_servers::{Add, Scope, TransportName};
 use crate::commands::consent::{self, Consent, how};
+use crate::commands::first_use;
 use crate::commands::server_show::changes;
 use crate::context::Context;
 use crate::error::CliError;
@@ -47,6 +48,9 @@ pub(crate) async fn add(context: &Context, add: &Add) -> Result<u8, CliError> {
     context
         .printer
         .say(&format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name)));
+    if !add.yes {
+        first_use::look(context, &add.name).await?;
+    }
     Ok(exit_code::OK)
 }
 
@@ -114,6 +118,9 @@ pub(crate) async fn approve(
     consent::agree(name, &server.findings, consent).await?;
     approve_now(context, name)?;
     context.printer.say("approved; any change to its entry asks again");
+    if consent == Consent::Wanted {
+        first_use::look(context, name).await?;
+    }
     Ok(exit_code::OK)
 }
 
@@ -123,7 +130,9 @@ fn offers(context: &Context, server: &ServerConfig) {
     let tools = pins.approved.get(&PinKind::Tool);
     let names: Vec<&str> =
         tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str)).collect();
-    if names.is_empty() {
+    if names.is_empty() && first_use::is_asked_about(context) {
+        context.printer.say("it was never seen: what it offers is shown to you at its first use");
+    } else if names.is_empty() {
         context.printer.say("it was never seen: what it offers first counts as approved with it");
     } else {
         context.printer.say(&format!("its tools: {}", escape_line(&names.join(", "))));

@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use switchboard_host::download::{self, DownloadError, Existing, Ground};
 use switchboard_host::format::{Item, Reply, escape, for_person, shorten};
+use switchboard_host::record::CallId;
 use switchboard_host::redact;
-use switchboard_host::{OutcomeKind, Record, Target, TargetKind};
+use switchboard_host::{Outcome, OutcomeKind, Record, Target, TargetKind};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -34,11 +35,26 @@ struct Shown<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// Shows a record; gives the exit code.
+/// A call that has ended, wherever it ran.
+pub(crate) struct Ended {
+    pub(crate) id: Option<CallId>,
+    pub(crate) outcome: Outcome,
+    pub(crate) duration: Duration,
+    pub(crate) recorded: bool,
+}
+
+impl From<Record> for Ended {
+    fn from(record: Record) -> Self {
+        let Record { id, outcome, duration, recorded, .. } = record;
+        Self { id, outcome, duration, recorded }
+    }
+}
+
+/// Shows how a call ended; gives the exit code.
 pub(crate) fn show(
     context: &Context,
     target: &Target,
-    record: &Record,
+    record: &Ended,
     save: Option<&Path>,
 ) -> Result<u8, CliError> {
     let outcome = &record.outcome;
@@ -87,7 +103,7 @@ pub(crate) fn show(
 pub(crate) fn show_left(
     context: &Context,
     target: &Target,
-    record: &Record,
+    record: &Ended,
 ) -> Result<u8, CliError> {
     if context.printer.json {
         show(context, target, record, None)?;
@@ -118,7 +134,7 @@ pub(crate) fn read(
 }
 
 /// Prints a text; one that is too long for a terminal goes to a file, with head and tail shown.
-fn print(context: &Context, record: &Record, text: &str) -> Result<(), CliError> {
+fn print(context: &Context, record: &Ended, text: &str) -> Result<(), CliError> {
     let limit = context.config()?.settings.show_limit_bytes;
     let Some(short) = shorten(text, limit).filter(|_| context.printer.terminal) else {
         return context.printer.data(text);

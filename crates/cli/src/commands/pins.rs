@@ -262,7 +262,7 @@ async fn look_at_unseen(
     let Some(found) = config.servers.get(server) else { return Ok(()) };
     let pins = Pins::load(&context.places.state, &found.identity())?;
     if pins.approved.is_empty() && pins.held.is_empty() {
-        let host = tools::start(context, &OfServer { server: Some(server.to_string()) }).await?;
+        let host = tools::look(context, &OfServer { server: Some(server.to_string()) }).await?;
         host.stop().await;
     }
     Ok(())

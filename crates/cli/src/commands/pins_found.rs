@@ -19,7 +19,7 @@ use crate::ui::form::is_yes;
 /// Everything in which something was found, also in what nobody has approved. Servers are started
 /// for that, all of them: what a definition says of another server's tools is found only then.
 pub(crate) async fn examined(context: &Context) -> Result<Vec<Flagged>, CliError> {
-    let host = tools::start(context, &OfServer::default()).await?;
+    let host = tools::look(context, &OfServer::default()).await?;
     let examined = host.examined();
     host.stop().await;
     Ok(examined)

@@ -60,11 +60,10 @@ pub(crate) async fn get(
     words: &[String],
 ) -> Result<u8, CliError> {
     let arguments = call::texts(words)?;
-    let host = tools::start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     let proposed = ProposedCall::prompt(server, prompt, arguments);
-    let code = call::run(context, &host, proposed, call::How::person()).await;
-    host.stop().await;
-    code
+    let (target, how) = (proposed.target.clone(), call::How::person());
+    let ended = call::anywhere(context, proposed, &how).await?;
+    call::show(context, &target, &ended, &how)
 }
 
 fn argument(argument: &Value) -> String {

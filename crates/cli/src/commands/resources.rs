@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_host::connect::definition;
 use switchboard_host::download::{self, Existing};
 use switchboard_host::format::{Item, Reply};
-use switchboard_host::{Attention, Caller, Host, ProposedCall};
+use switchboard_host::{Host, ProposedCall};
 use switchboard_wire::list::Item as Listed;
 
 use crate::args::OfServer;
@@ -74,36 +74,23 @@ pub(crate) async fn read(
     uri: &str,
     to: &Output,
 ) -> Result<u8, CliError> {
-    let host = tools::start(context, &OfServer { server: Some(server.to_owned()) }).await?;
     let proposed = ProposedCall::resource(server, uri);
     let named = to.download.then(|| PathBuf::from(download::name_of(uri)));
     let file = to.output.clone().or(named);
     let existing = if to.force { Existing::Replace } else { Existing::Keep };
-    let code = match &file {
-        None => call::run(context, &host, proposed, call::How::person()).await,
-        Some(file) => {
-            let target = proposed.target.clone();
-            let attention =
-                Attention { cancel: context.interrupts.token().clone(), ..Attention::default() };
-            let caller = Caller::person();
-            let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
-            let text = record.outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
-            let written = match text.as_deref().map(|text| outcome::read(&target, text)) {
-                Some(Ok(reply)) => {
-                    let roots = host.roots();
-                    write(context, &reply, file, &roots, existing).map(Some)
-                }
-                _ => Ok(None),
-            };
-            match written {
-                Ok(Some(code)) if !context.printer.json => Ok(code),
-                Ok(_) => outcome::show(context, &target, &record, None),
-                Err(error) => Err(error),
-            }
+    let (target, how) = (proposed.target.clone(), call::How::person());
+    let ended = call::anywhere(context, proposed, &how).await?;
+    let text = ended.outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
+    if let (Some(file), Some(text)) = (&file, &text)
+        && let Ok(reply) = outcome::read(&target, text)
+    {
+        let roots = context.roots(&context.silent_config());
+        let code = write(context, &reply, file, &roots, existing)?;
+        if !context.printer.json {
+            return Ok(code);
         }
-    };
-    host.stop().await;
-    code
+    }
+    call::show(context, &target, &ended, &how)
 }
 
 fn write(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_console::Talks;
-use switchboard_gateway::http::{self, Door};
+use switchboard_console::{Onlookers, Talks};
+use switchboard_gateway::http::{self, Door, Pages};
 use switchboard_gateway::{Gateway, NameMode};
 use switchboard_host::Host;
 use switchboard_host::config::GatewayReview;
@@ -17,7 +17,7 @@ use crate::args_serve::Serve;
 use crate::commands::serve_console::Wish;
 use crate::commands::serve_registry::Fleet;
 use crate::commands::serve_wishes::{Wishes, sound};
-use crate::commands::{serve_console, serve_door, serve_grpc};
+use crate::commands::{first_use, serve_console, serve_door, serve_grpc};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
@@ -35,6 +35,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
             registry: serve.registry,
             url: serve.console_url.clone(),
             talks: talks.clone(),
+            onlookers: Onlookers::default(),
             only: Vec::new(),
         },
         grpc: None,
@@ -57,10 +58,11 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     beside.grpc = editors.place();
     let people = match !has_port || beside.console.left_out {
         true => People::nobody(&context.printer),
-        false => People::at_console(&context.printer, &talks),
+        false => People::at_console(&context.printer, &talks, &beside.console.onlookers),
     };
     let people = people.with_new_servers();
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
+    let telling = tokio::spawn(first_use::tell_of_unseen(context.printer.clone(), host.clone()));
     let options = wishes.options(&door);
     let (drain, names) = (options.drain, options.names);
     let limits = serve_grpc::Limits {
@@ -82,6 +84,7 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     }
     editors.finish().await?;
     gateway.stop();
+    telling.abort();
     host.stop().await;
     Ok(exit_code::OK)
 }
@@ -137,14 +140,16 @@ async fn over_http(
     let link = console.as_ref().and_then(|it| it.link());
     announce(context, gateway.host(), address, (link, beside.grpc.as_deref()))?;
     let stop = context.interrupts.token().clone();
-    let pages = console.map(|console| console.router());
-    let pages = if wish.registry {
+    let mut pages = Pages::default();
+    if let Some(console) = console {
+        pages.router = console.router();
+        let nowhere = move |method: &_, uri: &_, headers: &_| console.nowhere(method, uri, headers);
+        pages.nowhere = Some(Arc::new(nowhere));
+    }
+    if wish.registry {
         let fleet = Arc::new(Fleet { host: gateway.host().clone() });
-        let registry = http::directory(door.clone(), fleet);
-        Some(pages.unwrap_or_default().merge(registry))
-    } else {
-        pages
-    };
+        pages.router = pages.router.merge(http::directory(door.clone(), fleet));
+    }
     let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
     served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard_console::{Address, Console, NoModel, OpenModel, Options, Talks};
+use switchboard_console::{Address, Console, NoModel, Onlookers, OpenModel, Options, Talks};
 use switchboard_host::{Host, ServerId};
 
 use crate::chat::open::{model_error, profile_for};
@@ -20,6 +20,8 @@ pub(crate) struct Wish {
     pub(crate) url: Option<String>,
     /// Conversations that are held through it.
     pub(crate) talks: Talks,
+    /// Whether somebody is at it.
+    pub(crate) onlookers: Onlookers,
     /// The only servers that are served, if any are named.
     pub(crate) only: Vec<ServerId>,
 }
@@ -48,6 +50,7 @@ pub(crate) fn console(
         places: context.places.clone(),
         environment: context.environment.clone(),
         talks: wish.talks.clone(),
+        onlookers: wish.onlookers.clone(),
         models: Some(models(context)),
         elsewhere: Arc::new(OtherProducts {
             environment: context.environment.clone(),

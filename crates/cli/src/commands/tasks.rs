@@ -6,14 +6,12 @@ use serde_json::{Value, json};
 use switchboard_host::execute::{TaskHandle, TaskState, TaskWish};
 use switchboard_host::format::escape;
 use switchboard_host::host::ledger_file;
-use switchboard_host::record::{
-    CallId, Durability, Ledger, Reader, Record, StoredTask, WhichTasks,
-};
+use switchboard_host::record::{CallId, Durability, Ledger, Reader, StoredTask, WhichTasks};
 use switchboard_host::running::TaskError;
 use switchboard_host::{Attention, Host, OutcomeKind, ServerId, Target, TargetKind};
 
 use crate::args_tasks::{OneTask, TaskList, TasksCommand};
-use crate::commands::outcome;
+use crate::commands::outcome::{self, Ended};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
@@ -161,7 +159,7 @@ async fn wait(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     let record = host.finish_task(stored.call, &attention).await;
     bar.finish_and_clear();
     host.stop().await;
-    let shown = show_end(context, &stored, &record?);
+    let shown = show_end(context, &stored, &record?.into());
     if context.interrupts.token().is_cancelled() { Ok(exit_code::INTERRUPTED) } else { shown }
 }
 
@@ -170,7 +168,7 @@ async fn cancel(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     let host = started(context, &stored.place.server).await?;
     let record = host.cancel_task(stored.call).await;
     host.stop().await;
-    let record = record?;
+    let record = Ended::from(record?);
     if record.outcome.kind != OutcomeKind::Cancelled {
         context.printer.say("it had ended before");
         return show_end(context, &stored, &record);
@@ -184,7 +182,7 @@ async fn cancel(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-fn show_end(context: &Context, stored: &StoredTask, record: &Record) -> Result<u8, CliError> {
+fn show_end(context: &Context, stored: &StoredTask, record: &Ended) -> Result<u8, CliError> {
     outcome::show(context, &target(stored), record, None)
 }
 

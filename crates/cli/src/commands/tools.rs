@@ -108,14 +108,24 @@ pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Resul
 
 /// Starts one server or all, and waits for them.
 pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliError> {
-    let config = context.config()?;
-    let only: Option<Vec<ServerId>> = match &of.server {
-        Some(name) => Some(vec![context.known(&config, name)?]),
-        None => None,
-    };
+    let only = only(context, of)?;
     let host = context.start(only.clone())?;
     context.ready(&host, only.as_deref()).await?;
     Ok(host)
+}
+
+/// The same for whoever only looks at what servers offer: a new one is not asked about.
+pub(crate) async fn look(context: &Context, of: &OfServer) -> Result<Host, CliError> {
+    let only = only(context, of)?;
+    let host = context.start(only.clone())?;
+    context.ready_unasked(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+fn only(context: &Context, of: &OfServer) -> Result<Option<Vec<ServerId>>, CliError> {
+    let config = context.config()?;
+    let known = |name: &String| context.known(&config, name).map(|id| vec![id]);
+    of.server.as_ref().map(known).transpose()
 }
 
 fn print(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {

@@ -166,11 +166,15 @@ pub(crate) async fn line(question: &str) -> Option<String> {
 
 /// Why a call is asked about, what "always" would mean, and how much harm it could do.
 pub(crate) fn why(question: &Question) -> String {
-    let mut why = question.why().to_owned();
-    if let Some(anyway) = question.asks_anyway() {
-        why = format!("{why}; {anyway}");
+    with_all(question.why(), question.asks_anyway(), question.risk())
+}
+
+/// The same of its parts.
+pub(crate) fn with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
+    match anyway {
+        Some(anyway) => with_risk(&format!("{why}; {anyway}"), risk),
+        None => with_risk(why, risk),
     }
-    with_risk(&why, question.risk())
 }
 
 /// The same with how much harm the call could do.

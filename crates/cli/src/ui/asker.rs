@@ -34,8 +34,7 @@ impl Asker for TerminalAsker {
     }
 
     fn completed(&self, server: &str) {
-        let server = escape_line(server);
-        self.printer.say(&format!("server `{server}` says that what it asked you to do is done"));
+        completed(&self.printer, server);
     }
 
     fn turned_down(&self, server: &str, why: &str) {
@@ -57,18 +56,32 @@ pub(crate) struct NobodyAsked {
 
 impl Asker for NobodyAsked {
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
-        let server = &ask.server;
-        let message: String = ask.message.chars().take(200).collect();
-        self.printer.warn(
-            &format!("server `{server}` asked something, which was declined: {message}"),
-            Some("nobody can be asked here; run it at a terminal or with `--wait-for-review`"),
-        );
+        declined(&self.printer, &ask.server, &ask.message);
         Box::pin(async { Reply::Decline })
+    }
+
+    fn is_there(&self) -> bool {
+        false
     }
 
     fn turned_down(&self, server: &str, why: &str) {
         turned_down(&self.printer, server, why);
     }
+}
+
+/// Tells that something was declined because nobody can be asked.
+pub(crate) fn declined(printer: &Printer, server: &str, message: &str) {
+    let message: String = message.chars().take(200).collect();
+    printer.warn(
+        &format!("server `{server}` asked something, which was declined: {message}"),
+        Some("nobody can be asked here; run it at a terminal or with `--wait-for-review`"),
+    );
+}
+
+/// Tells that what a server wanted done at an address is done.
+pub(crate) fn completed(printer: &Printer, server: &str) {
+    let server = escape_line(server);
+    printer.say(&format!("server `{server}` says that what it asked you to do is done"));
 }
 
 /// Tells that something was turned down unasked.
@@ -80,11 +93,17 @@ pub(crate) fn turned_down(printer: &Printer, server: &str, why: &str) {
 pub(crate) fn heard(news: &News<'_>) -> Option<String> {
     match news {
         News::Waits(_) => None,
-        News::AnsweredElsewhere { by, word, .. } => {
-            Some(format!("(answered elsewhere: `{word}`, by {})", escape_line(by)))
-        }
-        News::Expired(_) => Some("(nobody answered in time)".to_owned()),
+        News::AnsweredElsewhere { by, word, .. } => Some(answered_elsewhere(by, word)),
+        News::Expired(_) => Some(EXPIRED.to_owned()),
     }
+}
+
+/// What is said of a question that nobody answered.
+pub(crate) const EXPIRED: &str = "(nobody answered in time)";
+
+/// A line about an answer that somebody else gave.
+pub(crate) fn answered_elsewhere(by: &str, word: &str) -> String {
+    format!("(answered elsewhere: `{}`, by {})", escape_line(word), escape_line(by))
 }
 
 /// Puts a question to the person; it goes away with the future. Nothing when nobody is there any

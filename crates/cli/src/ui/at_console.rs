@@ -1,16 +1,17 @@
 //! Whoever looks at the web console: what its conversations need of a person waits on its pages.
 
-use switchboard_console::Talks;
+use switchboard_console::{Onlookers, Talks};
 use switchboard_host::policy::Question;
 use switchboard_host::review::{Answering, Ask, Asker, News, Replying, Reviewer};
 
 use crate::ui::asker::NobodyAsked;
 
-/// Questions about calls wait in the queue; what servers ask does so for a conversation of the
-/// pages, and is declined where nobody knows of it.
+/// Questions about calls wait in the queue. What servers ask does so for a conversation of the
+/// pages, and for any call while somebody is at them; it is declined where nobody would see it.
 #[derive(Clone)]
 pub(crate) struct AtConsole {
     pub(crate) talks: Talks,
+    pub(crate) onlookers: Onlookers,
     pub(crate) nobody: NobodyAsked,
 }
 
@@ -22,10 +23,15 @@ impl Reviewer for AtConsole {
 
 impl Asker for AtConsole {
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a> {
-        match &ask.reference {
-            Some(reference) if self.talks.holds(reference) => Box::pin(std::future::pending()),
-            _ => self.nobody.ask(ask),
+        let of_pages = ask.reference.as_ref().is_some_and(|name| self.talks.holds(name));
+        if of_pages || (ask.call.is_some() && self.onlookers.is_there()) {
+            return Box::pin(std::future::pending());
         }
+        self.nobody.ask(ask)
+    }
+
+    fn is_there(&self) -> bool {
+        self.onlookers.is_there()
     }
 
     fn turned_down(&self, server: &str, why: &str) {

@@ -2,7 +2,7 @@
 
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::Question;
-use switchboard_host::review::{Answering, Ask, Asker, Entry, Matter, News, Replying, Reviewer};
+use switchboard_host::review::{Answering, Ask, Asker, Matter, News, Replying, Reviewer};
 
 use crate::ui::asker::{heard, turned_down};
 use crate::ui::printer::Printer;
@@ -16,7 +16,7 @@ pub(crate) struct Elsewhere {
 impl Elsewhere {
     fn tell(&self, news: &News<'_>) {
         if let News::Waits(entry) = news {
-            self.printer.say(&waits(entry));
+            self.printer.say(&waits(&entry.id, &entry.asked.matter));
         }
         if let Some(line) = heard(news) {
             self.printer.say(&line);
@@ -49,10 +49,9 @@ impl Asker for Elsewhere {
 }
 
 /// A line that says what waits, and how to answer it.
-fn waits(entry: &Entry) -> String {
-    let id = &entry.id;
-    let server = escape_line(entry.asked.matter.server());
-    match &entry.asked.matter {
+pub(crate) fn waits(id: &str, matter: &Matter) -> String {
+    let server = escape_line(matter.server());
+    match matter {
         Matter::Review(review) => {
             let target = escape_line(&review.target);
             format!(

@@ -144,7 +144,10 @@ impl Printer {
     pub(crate) fn stand_still(&self) {
         let moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(bar) = moving {
-            bar.finish_and_clear();
+            // One that has been taken away would be drawn once more.
+            if !bar.is_finished() {
+                bar.finish_and_clear();
+            }
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
     }

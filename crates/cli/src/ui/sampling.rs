@@ -1,5 +1,6 @@
 //! What a server wants to ask a model: shown whole, and asked only if the person says so.
 
+use serde_json::Value;
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::review::{Ask, Reply, SampleRole, SamplingAsk};
 
@@ -38,6 +39,26 @@ pub(crate) fn put(
     Ok(match is_yes(&person.line("Ask the model? [y/N] ")?) {
         true => Reply::Accept(None),
         false => Reply::Decline,
+    })
+}
+
+/// What a server wants to ask, from what the queue keeps of it; nothing if that is something else.
+pub(crate) fn from_details(details: &Value) -> Option<SamplingAsk> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let said = |one: &Value| {
+        let role = match one.get("role")?.as_str()? {
+            "user" => SampleRole::User,
+            "assistant" => SampleRole::Assistant,
+            _ => return None,
+        };
+        Some((role, text(one.get("text")?)?))
+    };
+    Some(SamplingAsk {
+        model: text(details.get("model")?)?,
+        system: text(details.get("system")?)?,
+        messages: details.get("messages")?.as_array()?.iter().map(said).collect::<Option<_>>()?,
+        tools: details.get("tools")?.as_array()?.iter().map(text).collect::<Option<_>>()?,
+        max_tokens: usize::try_from(details.get("maxTokens")?.as_u64()?).ok()?,
     })
 }
 

@@ -80,6 +80,7 @@ fn somebody_looks_adds_tries_approves_and_finds_it_again() {
         "title": "Overview",
         "servers": ["apps", "broken", "builtin", "drifting", "echo"],
         "entry": {"TOKEN": "[kept]", "PLACE": "${HOME}"},
+        "new": true,
         "typed": true,
         "sum": "{\n  \"sum\": 42\n}",
         "nested": {

@@ -1,7 +1,10 @@
 //! Somebody at the web console, as a browser would speak for them.
 
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 
+use crate::console_described::Described;
 use crate::serve_client::{Events, Reply, Request, Serving, Site, tool_call};
 use crate::switchboard::Switchboard;
 
@@ -10,6 +13,7 @@ pub(crate) struct Person {
     pub(crate) serving: Serving,
     cookie: String,
     pub(crate) token: String,
+    described: OnceLock<Described>,
 }
 
 impl Person {
@@ -20,7 +24,7 @@ impl Person {
         let page = serving.send(&Request::new("GET", "/").with("Cookie", &cookie));
         assert_eq!(page.status, 200, "{page:?}");
         let token = between(&page.body, r#"<meta name="token" content=""#, "\"").to_owned();
-        Self { serving, cookie, token }
+        Self { serving, cookie, token, described: OnceLock::new() }
     }
 
     /// A request of a page that is signed in.
@@ -28,8 +32,21 @@ impl Person {
         Request::new(verb, path).with("Cookie", &self.cookie)
     }
 
+    /// What the API says of itself.
+    pub(crate) fn described(&self) -> &Described {
+        self.described.get_or_init(|| {
+            let request = self.request("GET", "/api/v1/openapi.json");
+            Described::new(self.serving.send(&request).json())
+        })
+    }
+
     pub(crate) fn get(&self, path: &str) -> Reply {
-        self.serving.send(&self.request("GET", path))
+        let reply = self.serving.send(&self.request("GET", path));
+        if path.starts_with("/api/v1") && reply.status != 401 {
+            let kind = reply.header("content-type").unwrap_or_default();
+            self.described().check("GET", path, reply.status, kind, &reply.body);
+        }
+        reply
     }
 
     /// What the API says.
@@ -49,7 +66,13 @@ impl Person {
     }
 
     pub(crate) fn act(&self, path: &str, body: &Value) -> Reply {
-        self.serving.send(&self.action(path, body))
+        // First: whoever is signed out is told nothing.
+        let described = self.described();
+        let reply = self.serving.send(&self.action(path, body));
+        let kind = reply.header("content-type").unwrap_or_default();
+        let path = format!("/api/v1/{path}");
+        described.check("POST", &path, reply.status, kind, &reply.body);
+        reply
     }
 
     pub(crate) fn call(&self, server: &str, tool: &str, arguments: &Value) -> Value {

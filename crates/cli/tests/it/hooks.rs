@@ -63,13 +63,22 @@ fn hooks_are_asked_level_by_level_and_the_record_names_each() {
             "own-hooks.json"
         ]
     );
-    let by = switchboard.newest()["verdict_by"].as_str().unwrap().to_owned();
+    let newest = switchboard.newest();
+    assert_eq!(newest["verdict_by"], "a person typed it");
+    let told = hooks_of(&newest);
     let levels = ["enterprise", "project", "project", "user"];
-    let named = by.split("; hook `").skip(1).zip(levels);
-    assert!(named.clone().count() == 4 && by.starts_with("a person typed it; "), "{by}");
-    for (hook, level) in named {
-        assert!(hook.contains(&format!("` ({level}): allow (")), "{by}");
-    }
+    let expected: Vec<String> =
+        levels.iter().map(|level| format!("{level} beforeMCPExecution allow")).collect();
+    assert_eq!(told, expected);
+}
+
+/// The hooks among the steps of a call: whose, when and what each said.
+fn hooks_of(call: &Value) -> Vec<String> {
+    let steps = call["steps"].as_array().unwrap().iter().filter(|step| step["what"] == "hook");
+    let word = |step: &Value, name: &str| step[name].as_str().unwrap_or_default().to_owned();
+    let told =
+        steps.map(|step| ["level", "when", "answer", "problem"].map(|name| word(step, name)));
+    told.map(|words| words.join(" ").trim_end().to_owned()).collect()
 }
 
 #[test]
@@ -89,8 +98,8 @@ fn a_team_has_hooks_between_those_of_the_organisation_and_the_project() {
     }
     switchboard.write_call().expect(0);
     assert_eq!(switchboard.lines("order"), ["system", "team", "own"]);
-    let by = switchboard.newest()["verdict_by"].as_str().unwrap().to_owned();
-    assert!(by.contains("` (team): allow ("), "{by}");
+    let told = hooks_of(&switchboard.newest());
+    assert_eq!(told[1], "team beforeMCPExecution allow");
 }
 
 #[test]
@@ -205,9 +214,10 @@ fn a_hook_after_a_call_gets_the_result_and_cannot_lose_it() {
         assert_eq!(input["tool_input"], r#"{"text":"a"}"#);
         let is_whole = input["duration"].is_u64();
         assert_eq!(is_whole, version == json!(1), "{input}");
-        let by = switchboard.newest()["verdict_by"].as_str().unwrap().to_owned();
-        assert!(by.contains("hook `./after.sh` (user) afterwards: "), "{by}");
-        assert_eq!(by.contains("error: ended with exit status"), script.contains("exit"), "{by}");
+        let told = hooks_of(&switchboard.newest());
+        let [told] = told.as_slice() else { panic!("{told:?}") };
+        let word = if script.contains("exit") { "error ended with exit status" } else { "told" };
+        assert!(told.starts_with(&format!("user afterMCPExecution {word}")), "{told}");
     }
 }
 

@@ -48,8 +48,9 @@ impl Drifting {
         trace.lines().filter(|line| line.contains(r#"method\":\"tools/call"#)).count()
     }
 
+    /// Calls with a server of its own, which offers what it does from here on.
     fn echo(&self, code: i32) -> Value {
-        self.switchboard.call(&["srv", "echo", "text=a"], code)
+        self.switchboard.call(&["srv", "echo", "text=a", "--no-running"], code)
     }
 }
 

@@ -105,7 +105,23 @@ impl Switchboard {
         Running::start(command.env("PATH", format!("{}:{path}", programs.display())))
     }
 
+    /// Stands by servers that are new, unless the configuration says something about them: most
+    /// tests at a terminal are about something else than that question.
+    pub(crate) fn trust_new_servers(&self) {
+        let text = self.config_text();
+        let read = if text.is_empty() { Ok(json!({})) } else { serde_json::from_str(&text) };
+        let Ok(Value::Object(mut config)) = read else { return };
+        let settings = config.entry("settings").or_insert_with(|| json!({}));
+        if let Some(settings) = settings.as_object_mut()
+            && !settings.contains_key("firstUse")
+        {
+            settings.insert("firstUse".to_owned(), json!("trust"));
+            self.write_config(&Value::Object(config).to_string());
+        }
+    }
+
     fn terminal(&self, line: &str) -> Command {
+        self.trust_new_servers();
         let mut command = Command::new("script");
         command.args(["-qec", line, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
         self.surround(&mut command);
@@ -120,6 +136,7 @@ impl Switchboard {
             // The search for a project's file ends at home.
             .env("HOME", self.home.path())
             .env_remove("NO_COLOR")
+            .env_remove("CI")
             .env_remove("SWITCHBOARD_TOKEN_KEY");
         for (name, value) in &self.variables {
             command.env(name, value);

@@ -42,6 +42,16 @@ impl Terminal {
         words: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
+        switchboard.trust_new_servers();
+        Self::open_wary(switchboard, words, variables)
+    }
+
+    /// The same where new servers are asked about, if the configuration does not say otherwise.
+    pub(crate) fn open_wary(
+        switchboard: &Switchboard,
+        words: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let pid_file = switchboard.path(&format!(".pid-{number}"));

@@ -6,11 +6,13 @@ use axum::http::header::HOST;
 use axum::http::{HeaderMap, StatusCode};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use switchboard_host::{Caller, Face, Origin, OutcomeKind, ProposedCall};
 
 use super::body::{Answer, read};
+use super::done::AppOpened;
 use crate::apps::{app_of, approved, is_for_apps};
 use crate::console::{Console, Shared};
 use crate::reply::{self, Problem};
@@ -35,7 +37,7 @@ pub(crate) async fn open_app(
         Problem::unusable("an app is shown only on this machine, as 127.0.0.1 or localhost")
     })?;
     let tool: Value = serde_json::from_str(&definition).unwrap_or_default();
-    Ok(reply::json(&json!({"src": src, "tool": tool, "csp": approved(&declared)})))
+    Ok(reply::json(&AppOpened { src, tool, csp: approved(&declared) }))
 }
 
 /// The page in the answer to a reading, and what it declares that it needs.
@@ -60,9 +62,12 @@ fn page_of(text: &str) -> Result<(String, Value), Problem> {
     Ok((html, content.pointer("/_meta/ui/csp").cloned().unwrap_or_default()))
 }
 
-#[derive(Deserialize)]
-struct Called {
+/// What an app wants to call.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CallForApp {
+    /// The tool.
     name: String,
+    /// Its arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
 }
@@ -73,7 +78,7 @@ pub(crate) async fn call_for_app(
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
 ) -> Answer {
-    let Called { name, arguments } = read(&body)?;
+    let CallForApp { name, arguments } = read(&body)?;
     if !is_for_apps(&console.definition_of(&server, &name)?) {
         let why = format!("`{name}` is not for apps");
         return Err(Problem::new(StatusCode::FORBIDDEN, why));
@@ -84,8 +89,10 @@ pub(crate) async fn call_for_app(
     Ok(reply::json_text(text))
 }
 
-#[derive(Deserialize)]
-struct Wanted {
+/// What an app wants to read.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReadForApp {
+    /// The address of the resource.
     uri: String,
 }
 
@@ -95,7 +102,7 @@ pub(crate) async fn read_for_app(
     Path((server, tool)): Path<(String, String)>,
     body: Bytes,
 ) -> Answer {
-    let Wanted { uri } = read(&body)?;
+    let ReadForApp { uri } = read(&body)?;
     let text = console.line(ProposedCall::resource(&server, &uri), &app(&tool)).await?;
     Ok(reply::json_text(text))
 }

@@ -6,8 +6,9 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use switchboard_host::record::CallId;
 use switchboard_host::redact::MARK;
 use switchboard_host::review::{Ask, Asker, Replying};
@@ -17,14 +18,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::body::{Answer, read, wants_piece};
 use crate::console::Shared;
+use crate::live::Aside;
 use crate::reply::Problem;
 use crate::{pages, random, reply, shown};
 
-#[derive(Deserialize)]
-struct WithArguments {
+/// With what a tool is called or a prompt fetched.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WithArguments {
+    /// The arguments; those of a prompt are texts.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// A word under which the events tell how far the call is.
+    /// A word under which the events tell how far it is.
     watch: Option<String>,
 }
 
@@ -54,10 +58,14 @@ pub(crate) async fn get_prompt(
     Ok(run(&console, proposed, watch, &headers).await)
 }
 
-#[derive(Deserialize)]
-struct WhichResource {
+/// What is to be read.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WhichResource {
+    /// The server.
     server: String,
+    /// The address of the resource.
     uri: String,
+    /// A word under which the events tell how far it is.
     watch: Option<String>,
 }
 
@@ -140,13 +148,14 @@ fn follow(console: &Shared, watch: String) -> mpsc::Sender<Json> {
     tokio::spawn(async move {
         while let Some(report) = reports.recv().await {
             let report: Value = serde_json::from_str(report.as_str()).unwrap_or_default();
-            let told = json!({
-                "event": "progress",
-                "watch": watch,
-                "progress": report.get("progress"),
-                "total": report.get("total"),
-                "message": report.get("message"),
-            });
+            let number = |name: &str| report.get(name).and_then(Value::as_number).cloned();
+            let message = report.get("message").and_then(Value::as_str).map(str::to_owned);
+            let told = Aside::Progress {
+                watch: watch.clone(),
+                progress: number("progress"),
+                total: number("total"),
+                message,
+            };
             console.feed.tell("progress", &told);
         }
     });

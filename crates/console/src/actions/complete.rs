@@ -4,29 +4,37 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use switchboard_host::connect::{Completing, CompletionOf};
 
 use super::body::{Answer, read};
+use super::done::Completion;
 use crate::console::Shared;
 use crate::reply::{self, Problem};
 
-#[derive(Deserialize)]
-struct Begun {
+/// What is to be completed.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ToComplete {
+    /// The server.
     server: String,
+    /// The prompt that has the argument.
     prompt: Option<String>,
+    /// Or the template that has it.
     template: Option<String>,
+    /// Its name.
     argument: String,
+    /// What is written of it.
     #[serde(default)]
     value: String,
+    /// The other arguments.
     #[serde(default)]
     context: BTreeMap<String, String>,
 }
 
 /// Values that begin like what is written.
 pub(crate) async fn complete(State(console): State<Shared>, body: Bytes) -> Answer {
-    let Begun { server, prompt, template, argument, value, context } = read(&body)?;
+    let ToComplete { server, prompt, template, argument, value, context } = read(&body)?;
     let of = match (&prompt, &template) {
         (Some(prompt), None) => CompletionOf::Prompt(prompt),
         (None, Some(template)) => CompletionOf::Template(template),
@@ -36,9 +44,9 @@ pub(crate) async fn complete(State(console): State<Shared>, body: Bytes) -> Answ
     let lease = console.host.lease();
     let completion = console.host.complete(&lease, &server, &completing).await;
     let completion = completion.map_err(|error| Problem::unusable(error.to_string()))?;
-    Ok(reply::json(&json!({
-        "values": completion.values,
-        "total": completion.total,
-        "has_more": completion.has_more,
-    })))
+    Ok(reply::json(&Completion {
+        values: completion.values,
+        total: completion.total,
+        has_more: completion.has_more,
+    }))
 }

@@ -4,11 +4,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use switchboard_host::config::Replace;
 
 use super::body::{Answer, read, wants_piece};
+use super::done::ServerAdded;
 use super::entries::{Change, write};
 use crate::console::Shared;
 use crate::entry;
@@ -35,12 +36,18 @@ fn answer(headers: &HeaderMap, proposal: &Proposal) -> Response {
     }
 }
 
-#[derive(Deserialize)]
-struct Taken {
+/// What is to be taken over.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Taken {
+    /// The file that has it.
     place: String,
+    /// Its name there.
     name: String,
+    /// The `digest` of what was shown.
     digest: String,
+    /// Its name here.
     under: String,
+    /// The words of the dangers that were agreed to.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -61,5 +68,5 @@ pub(crate) async fn take(State(console): State<Shared>, body: Bytes) -> Answer {
     let change = Change { file, name: under.clone(), entry, agreed, replace: Replace::Refuse };
     write(&console, change).await?;
     console.settled(|servers| servers.contains_key(under.as_str())).await;
-    Ok(reply::json(&json!({"added": under})))
+    Ok(reply::json(&ServerAdded { added: under }))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_host::ServerId;
@@ -16,6 +17,7 @@ use switchboard_host::connect::Server;
 use tokio::time::{Instant, timeout_at};
 
 use super::body::{Answer, blocking, no_server, read};
+use super::done::{ServerAdded, ServerApproved, ServerChanged, ServerRemoved};
 use crate::console::{Console, Shared};
 use crate::entry;
 use crate::reply::{self, Problem};
@@ -23,12 +25,18 @@ use crate::reply::{self, Problem};
 /// As long a change of a file may take to be followed.
 const FOLLOWING: Duration = Duration::from_secs(5);
 
-#[derive(Deserialize)]
-struct NewEntry {
+/// A server that is to be added.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NewEntry {
+    /// The name of the server.
     name: String,
+    /// Its entry: an object, or the JSON text of one.
+    #[schemars(extend("type" = ["object", "string"]))]
     entry: Value,
+    /// Whether to replace a server of that name.
     #[serde(default)]
     replace: bool,
+    /// The words of the dangers that were agreed to.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -42,12 +50,16 @@ pub(crate) async fn add(State(console): State<Shared>, body: Bytes) -> Answer {
     let change = Change { file, name: name.clone(), entry, agreed, replace };
     write(&console, change).await?;
     console.settled(|servers| servers.contains_key(name.as_str())).await;
-    Ok(reply::json(&json!({"added": name})))
+    Ok(reply::json(&ServerAdded { added: name }))
 }
 
-#[derive(Deserialize)]
-struct ChangedEntry {
+/// What is to stand in place of an entry.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ChangedEntry {
+    /// The new entry: an object, or the JSON text of one. `[kept]` keeps a value.
+    #[schemars(extend("type" = ["object", "string"]))]
     entry: Value,
+    /// The words of the dangers that were agreed to.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -66,7 +78,7 @@ pub(crate) async fn edit(
     let entry = entry::with_kept(entry::object(entry)?, &before)?;
     let change = Change { file, name: name.clone(), entry, agreed, replace: Replace::Allow };
     write(&console, change).await?;
-    Ok(reply::json(&json!({"changed": name})))
+    Ok(reply::json(&ServerChanged { changed: name }))
 }
 
 /// Removes a server from its file.
@@ -74,11 +86,13 @@ pub(crate) async fn remove(State(console): State<Shared>, Path(name): Path<Strin
     let (file, which) = (console.file_of(&name)?, name.clone());
     blocking(move || config::remove_server(&file, &which)).await?;
     console.settled(|servers| !servers.contains_key(name.as_str())).await;
-    Ok(reply::json(&json!({"removed": name})))
+    Ok(reply::json(&ServerRemoved { removed: name }))
 }
 
-#[derive(Deserialize)]
-struct Approved {
+/// What is agreed to.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ApprovedEntry {
+    /// The `approval_digest` of what was shown.
     digest: String,
 }
 
@@ -88,13 +102,14 @@ pub(crate) async fn approve(
     Path(name): Path<String>,
     body: Bytes,
 ) -> Answer {
-    let Approved { digest } = read(&body)?;
+    let ApprovedEntry { digest } = read(&body)?;
     let config = console.host.config().load();
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?.clone();
     if server.approval_digest != digest {
         let why = format!("the entry of `{name}` is not what was shown any more");
         return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
     }
+    console.host.look_at_first_use(&name);
     let state = console.places.state.clone();
     blocking(move || {
         let mut approvals = Approvals::load(&state);
@@ -102,7 +117,7 @@ pub(crate) async fn approve(
         approvals.save()
     })
     .await?;
-    Ok(reply::json(&json!({"approved": name})))
+    Ok(reply::json(&ServerApproved { approved: name }))
 }
 
 /// An entry that is to be written.
@@ -131,6 +146,8 @@ pub(super) async fn write(console: &Console, change: Change) -> Result<(), Probl
         let words: Vec<&str> = dangers.iter().map(|danger| danger.word.as_str()).collect();
         entry.insert("dangerous".to_owned(), json!(words));
     }
+    // Whoever writes it here is here, and is shown what it offers before anything of it is used.
+    console.host.look_at_first_use(&name);
     let (places, environment) = (console.places.clone(), console.environment.clone());
     blocking(move || {
         config::add_server(&file, &name, &Value::Object(entry), replace)?;

@@ -6,11 +6,11 @@ use std::time::Instant;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
-use serde_json::json;
 use switchboard_host::ServerId;
 use switchboard_host::login::{LoginError, Pending, Wish};
 
 use super::body::{Answer, no_server, wants_piece};
+use super::done::{LoggedOut, LoginBegun};
 use crate::console::Shared;
 use crate::pages::{self, sign_in};
 use crate::reply::{self, Problem};
@@ -63,7 +63,7 @@ pub(crate) async fn log_in(
     Ok(if wants_piece(&headers) {
         reply::html(pages::login_address(&url))
     } else {
-        reply::json(&json!({"server": name, "url": url}))
+        reply::json(&LoginBegun { server: name, url })
     })
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn log_out(State(console): State<Shared>, Path(name): Path<Stri
     if ended.is_empty() {
         return Err(Problem::unusable(format!("there is no login for `{name}`")));
     }
-    Ok(reply::json(&json!({ "ended": ended })))
+    Ok(reply::json(&LoggedOut { ended }))
 }
 
 fn refused(error: &LoginError) -> Problem {

@@ -5,48 +5,57 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use switchboard_host::catalog::{Held, Why, book_of};
 use switchboard_host::config::{PinKind, Pins};
 use tokio::time::{Instant, timeout_at};
 
 use super::body::{Answer, blocking, no_server, read};
+use super::done::{PinRevoked, PinsApproved};
 use crate::console::{Console, Shared};
 use crate::reply::{self, Problem};
 
 /// As long a change of a file may take to be followed.
 const FOLLOWING: Duration = Duration::from_secs(5);
 
-#[derive(Deserialize)]
-struct Wanted {
+/// What is approved.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ApprovedPins {
+    /// Whose they are.
     server: String,
-    definitions: Vec<Shown>,
+    /// The definitions as they were shown.
+    definitions: Vec<ShownDefinition>,
 }
 
 /// A definition as it was shown.
-#[derive(Deserialize)]
-struct Shown {
+#[derive(Deserialize, JsonSchema)]
+struct ShownDefinition {
+    /// What it describes.
     kind: PinKind,
+    /// Its name; empty for instructions.
     name: String,
+    /// Its `digest`.
     digest: String,
 }
 
 /// Approves exactly what was shown: what has changed since stays held.
 pub(crate) async fn approve_pins(State(console): State<Shared>, body: Bytes) -> Answer {
-    let Wanted { server, definitions } = read(&body)?;
+    let ApprovedPins { server, definitions } = read(&body)?;
     let identity = console.identity_of(&server)?;
     let quarantine = console.host.held().load();
     let of_server = quarantine.servers.get(server.as_str());
     let held = of_server.map(|held| held.definitions.as_slice()).unwrap_or_default();
     let is_shown = |held: &Held| {
-        let same = |shown: &Shown| {
+        let same = |shown: &ShownDefinition| {
             shown.kind == held.kind && shown.name == held.name && shown.digest == held.digest
         };
         definitions.iter().any(same)
     };
     let wanted: Vec<Held> = held.iter().filter(|held| is_shown(held)).cloned().collect();
-    if wanted.is_empty() || wanted.len() < definitions.len() {
+    // A new server may offer nothing but resources.
+    let is_bare = held.is_empty() && of_server.is_some_and(|it| it.whole == Some(Why::FirstUse));
+    if wanted.is_empty() && !is_bare || wanted.len() < definitions.len() {
         let why = "that is not what is held any more";
         return Err(Problem::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
     }
@@ -64,18 +73,21 @@ pub(crate) async fn approve_pins(State(console): State<Shared>, body: Bytes) -> 
     })
     .await?;
     console.no_longer_held(&server, &wanted).await;
-    Ok(reply::json(&json!({"server": server, "approved": count})))
+    Ok(reply::json(&PinsApproved { server, approved: count }))
 }
 
-#[derive(Deserialize)]
-struct OneTool {
+/// Of what the approval is taken back.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RevokedPin {
+    /// The server.
     server: String,
+    /// The tool.
     name: String,
 }
 
 /// Takes the approval of a tool back.
 pub(crate) async fn revoke_pin(State(console): State<Shared>, body: Bytes) -> Answer {
-    let OneTool { server, name } = read(&body)?;
+    let RevokedPin { server, name } = read(&body)?;
     let identity = console.identity_of(&server)?;
     let (state, tool) = (console.places.state.clone(), name.clone());
     let mut count = 0;
@@ -89,7 +101,7 @@ pub(crate) async fn revoke_pin(State(console): State<Shared>, body: Bytes) -> An
     if count == 0 {
         return Err(Problem::unusable(format!("nothing called `{name}` is approved")));
     }
-    Ok(reply::json(&json!({"server": server, "revoked": name})))
+    Ok(reply::json(&PinRevoked { server, revoked: name }))
 }
 
 /// Whether a person's approval is what it waits for.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use switchboard_host::config::{Level, Policies, policy_from_text};
@@ -25,16 +26,24 @@ use crate::shown::{self, DifferenceShown, WhatIfShown};
 const CALLS: u32 = 1_000;
 const HOURS: u32 = 24;
 
-#[derive(Deserialize)]
-struct Tried {
+/// A call that is tried against the rules.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Tried {
+    /// The server.
     server: String,
+    /// The tool or prompt, or the address of the resource.
     name: String,
+    /// `tool`, `resource` or `prompt`; a tool unless told.
     #[serde(default)]
     kind: String,
+    /// An object, or the JSON text of one.
     #[serde(default)]
+    #[schemars(extend("type" = ["object", "string", "null"]))]
     arguments: Value,
+    /// `person`, `model` or `client`; a model unless told.
     #[serde(default)]
     caller: String,
+    /// As if something had come from this server before; several with commas between them.
     #[serde(default)]
     after: String,
 }
@@ -94,11 +103,15 @@ fn caller_of(word: &str) -> Result<Caller, Problem> {
     Ok(Caller { face, origin, name: origin.to_string(), reference: None })
 }
 
-#[derive(Deserialize)]
-struct Changed {
+/// Rules that are tried against calls of the past.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ChangedRules {
+    /// The text of the changed rules.
     text: String,
+    /// The level whose rules they replace; `user` unless told.
     #[serde(default)]
     level: String,
+    /// As many hours are looked back; 24 unless told.
     hours: Option<u32>,
 }
 
@@ -108,7 +121,7 @@ pub(crate) async fn what_if(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let Changed { text, level, hours } = read(&body)?;
+    let ChangedRules { text, level, hours } = read(&body)?;
     let wanted = if level.is_empty() { Level::User.as_str() } else { level.as_str() };
     let level = Level::ALL.into_iter().find(|level| level.as_str() == wanted);
     let level = level.ok_or_else(|| Problem::unusable(format!("there is no level `{wanted}`")))?;

@@ -5,20 +5,23 @@ use std::collections::BTreeMap;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use switchboard_host::config::Replace;
 use switchboard_host::login::{LoginError, Secret, SecretName, Secrets};
 
 use super::body::{Answer, read, wants_piece};
+use super::done::ServerAdded;
 use super::entries::{Change, write};
 use crate::console::{Console, Shared};
 use crate::pages;
 use crate::reply::{self, Problem};
-use crate::shown::registry::{self, Chosen, FilledIn};
+use crate::shown::registry::{self, Chosen, FilledIn, RegistryFound};
 
-#[derive(Deserialize)]
-struct Words {
+/// What is looked for in registries.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RegistryWords {
+    /// What to look for.
     #[serde(default)]
     words: String,
 }
@@ -29,18 +32,21 @@ pub(crate) async fn search_registry(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let Words { words } = read(&body)?;
+    let RegistryWords { words } = read(&body)?;
     let rows = registry::search(&console, &words).await?;
     Ok(if wants_piece(&headers) {
         reply::html(pages::registry_rows(&rows))
     } else {
-        reply::json(&json!({ "servers": rows }))
+        reply::json(&RegistryFound { servers: rows })
     })
 }
 
-#[derive(Deserialize)]
-struct Which {
+/// Which server of a registry is wanted.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WhichInRegistry {
+    /// Its name in the registry.
     name: String,
+    /// The newest unless told.
     #[serde(default)]
     version: String,
 }
@@ -51,7 +57,7 @@ pub(crate) async fn show_registry(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer {
-    let Which { name, version } = read(&body)?;
+    let WhichInRegistry { name, version } = read(&body)?;
     let shown = registry::show(&console, &name, &version).await?;
     Ok(if wants_piece(&headers) {
         reply::html(pages::registry_server(&shown))
@@ -75,21 +81,26 @@ pub(crate) async fn look_at_registry(
     })
 }
 
-#[derive(Deserialize)]
-struct Added {
+/// What is to be added out of a registry.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AddedFromRegistry {
     #[serde(flatten)]
     chosen: Chosen,
+    /// The `digest` of what was shown.
     digest: String,
+    /// Its name here.
     under: String,
+    /// Whether to replace a server of that name.
     #[serde(default)]
     replace: bool,
+    /// The words of the dangers that were agreed to.
     #[serde(default)]
     agreed: Vec<String>,
 }
 
 /// Adds a server of a registry, exactly what was shown.
 pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes) -> Answer {
-    let Added { chosen, digest, under, replace, agreed } = read(&body)?;
+    let AddedFromRegistry { chosen, digest, under, replace, agreed } = read(&body)?;
     let filled = registry::filled_in(&console, &chosen).await?;
     if filled.digest != digest {
         let why = format!("`{}` would not run what was shown any more", chosen.name);
@@ -107,7 +118,7 @@ pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
     write(&console, Change { file, name: under.clone(), entry, agreed, replace }).await?;
     console.settled(|servers| servers.contains_key(under.as_str())).await;
-    Ok(reply::json(&json!({"added": under})))
+    Ok(reply::json(&ServerAdded { added: under }))
 }
 
 /// Keeps the secrets of a server of the user's own file.

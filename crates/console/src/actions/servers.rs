@@ -1,11 +1,11 @@
 //! Starts servers afresh, and switches them on and off.
 
 use axum::extract::{Path, State};
-use serde_json::json;
 use switchboard_host::config;
 use switchboard_host::connect::{Command, Status};
 
 use super::body::{Answer, blocking, no_server};
+use super::done::{ServerRestarting, ServerSwitched};
 use crate::console::{Console, Shared};
 use crate::reply::{self, Problem};
 
@@ -30,7 +30,7 @@ pub(crate) async fn restart(State(console): State<Shared>, Path(name): Path<Stri
         | Status::Waiting { .. }
         | Status::Failed(_) => {
             console.host.command(Command::Restart(server.id.clone())).await;
-            Ok(reply::json(&json!({"restarting": name})))
+            Ok(reply::json(&ServerRestarting { restarting: name }))
         }
     }
 }
@@ -62,5 +62,5 @@ async fn switch(console: &Console, name: String, to: Switch) -> Answer {
     }
     let id = server.id.clone();
     blocking(move || config::set_disabled(&file, id.as_str(), to == Switch::Off)).await?;
-    Ok(reply::json(&json!({"server": name, "enabled": to == Switch::On})))
+    Ok(reply::json(&ServerSwitched { server: name, enabled: to == Switch::On }))
 }

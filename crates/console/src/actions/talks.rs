@@ -10,39 +10,46 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{StreamExt as _, stream};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use switchboard_agent::turn::Decision;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::body::{Answer, read};
+use super::done::InSession;
 use crate::console::Shared;
+use crate::live::Aside;
 use crate::reply::{self, Problem};
 use crate::talks::Order;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-#[derive(Deserialize)]
-struct Begun {
+/// A conversation that is to begin.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NewSession {
+    /// The profile of the model, or `provider:model`; the usual one unless told.
     #[serde(default)]
     model: String,
+    /// The first words.
     #[serde(default)]
     text: String,
 }
 
 /// Begins a conversation, with first words if there are any.
 pub(crate) async fn begin_session(State(console): State<Shared>, body: Bytes) -> Answer {
-    let Begun { model, text } = read(&body)?;
+    let NewSession { model, text } = read(&body)?;
     let model = Some(model.trim()).filter(|model| !model.is_empty());
     let session = console.begin_talk(model).await?;
     if !text.trim().is_empty() {
         console.order(&session, Order::Say(text)).await?;
     }
-    Ok(reply::json(&json!({ "session": session })))
+    Ok(reply::json(&InSession { session }))
 }
 
-#[derive(Deserialize)]
-struct Said {
+/// What is said in a conversation.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Said {
+    /// The words.
     text: String,
 }
 
@@ -57,11 +64,14 @@ pub(crate) async fn say(
         return Err(Problem::unusable("there are no words"));
     }
     console.order(&session, Order::Say(text)).await?;
-    Ok(reply::json(&json!({ "session": session })))
+    Ok(reply::json(&InSession { session }))
 }
 
-#[derive(Deserialize)]
-struct Wanted {
+/// What is wanted of a conversation.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Directed {
+    /// What to do.
+    #[schemars(extend("enum" = ["cancel", "retry", "go_on", "stop"]))]
     what: String,
 }
 
@@ -71,7 +81,7 @@ pub(crate) async fn direct(
     Path(session): Path<String>,
     body: Bytes,
 ) -> Answer {
-    let Wanted { what } = read(&body)?;
+    let Directed { what } = read(&body)?;
     let order = match what.as_str() {
         "cancel" => Order::Cancel,
         "retry" => Order::Retry,
@@ -80,7 +90,7 @@ pub(crate) async fn direct(
         other => return Err(Problem::unusable(format!("`{other}` is nothing that can be done"))),
     };
     console.order(&session, order).await?;
-    Ok(reply::json(&json!({ "session": session })))
+    Ok(reply::json(&InSession { session }))
 }
 
 /// Tells what happens in a conversation, as it happens.
@@ -92,14 +102,12 @@ pub(crate) fn hear(State(console): State<Shared>, Path(session): Path<String>) -
     let coming = stream::unfold(told, |mut told| async move {
         match told.recv().await {
             Ok(text) => Some((Event::default().data(&*text), told)),
-            Err(RecvError::Lagged(_)) => {
-                Some((Event::default().data("{\"event\":\"missed\"}"), told))
-            }
+            Err(RecvError::Lagged(_)) => Some((Aside::Missed { count: None }.event(), told)),
             Err(RecvError::Closed) => None,
         }
     });
     let stop = console.stop.clone();
-    let first = stream::iter([Event::default().data("{\"event\":\"hello\"}")]);
+    let first = stream::iter([Aside::Hello.event()]);
     let all = first.chain(coming).take_until(async move { stop.cancelled().await });
     let all = all.map(Ok::<Event, Infallible>);
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::cookie;
 use super::sign_ins::is_same;
+use crate::actions::SignedOut;
 use crate::console::{Console, Shared};
 use crate::pages::sign_in;
 use crate::reply::{Problem, html_with};
@@ -80,11 +81,18 @@ pub(crate) async fn acting(
     next.run(request).await
 }
 
+impl Signed {
+    /// Whether it is a program of the same user, and no browser.
+    pub(crate) const fn is_program(&self) -> bool {
+        self.cookie.is_empty()
+    }
+}
+
 impl Console {
     /// Signs a browser out.
     pub(crate) fn sign_out(&self, signed: &Signed) -> Response {
         self.sign_ins.leave(&signed.cookie);
-        let mut response = crate::reply::json(&serde_json::json!({"signed_out": true}));
+        let mut response = crate::reply::json(&SignedOut { signed_out: true });
         if let Ok(value) = HeaderValue::from_str(&cookie::clear(&self.names)) {
             response.headers_mut().insert(SET_COOKIE, value);
         }
@@ -98,6 +106,7 @@ fn signed(console: &Console, headers: &HeaderMap) -> Option<Signed> {
     }
     let cookie = cookie::read(&console.names, headers)?;
     let token = console.sign_ins.token(&cookie)?;
+    console.onlookers.seen();
     Some(Signed { token, cookie })
 }
 

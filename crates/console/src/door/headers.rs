@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::apps::OwnRules;
-use crate::console::Shared;
+use crate::console::{Console, Shared};
 
 /// Nothing inline, nothing from elsewhere, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -28,6 +28,12 @@ pub(crate) async fn guarded(
     next: Next,
 ) -> Response {
     let mut response = next.run(request).await;
+    guard(&console, &mut response);
+    response
+}
+
+/// Puts the headers on an answer.
+pub(crate) fn guard(console: &Console, response: &mut Response) {
     let has_own_rules = response.extensions().get::<OwnRules>().is_some();
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
@@ -50,5 +56,4 @@ pub(crate) async fn guarded(
         headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
 }

@@ -8,6 +8,6 @@ mod names;
 mod sign_ins;
 
 pub(crate) use guard::{Signed, acting, checked, signed_in};
-pub(crate) use headers::guarded;
+pub(crate) use headers::{guard, guarded};
 pub(crate) use names::Names;
 pub(crate) use sign_ins::SignIns;

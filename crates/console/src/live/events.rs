@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::broadcast::error::RecvError;
 
+use super::aside::Aside;
 use super::feed::{Notice, View};
 use crate::console::Shared;
 
@@ -30,10 +31,12 @@ fn stream_of(console: &Shared, headers: &HeaderMap) -> Response {
         Some(missed) => missed.iter().map(event).collect(),
         None => vec![reset()],
     };
-    let coming = stream::unfold(receiver, |mut receiver| async move {
+    // It is a page that listens, or a program: both show questions to somebody.
+    let staying = console.onlookers.stay();
+    let coming = stream::unfold((receiver, staying), |(mut receiver, staying)| async move {
         match receiver.recv().await {
-            Ok(notice) => Some((event(&notice), receiver)),
-            Err(RecvError::Lagged(_)) => Some((reset(), receiver)),
+            Ok(notice) => Some((event(&notice), (receiver, staying))),
+            Err(RecvError::Lagged(_)) => Some((reset(), (receiver, staying))),
             Err(RecvError::Closed) => None,
         }
     });
@@ -50,10 +53,10 @@ fn event(notice: &Arc<Notice>) -> Event {
 
 /// So that a page knows at once that it is heard.
 fn hello() -> Event {
-    Event::default().event("hello").data("{}")
+    Aside::Hello.event().event("hello")
 }
 
 /// Something was missed that is not kept: everything may be different.
 fn reset() -> Event {
-    Event::default().event("all").data("{\"event\":\"missed\"}")
+    Aside::Missed { count: None }.event().event("all")
 }

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use switchboard_host::Host;
 use switchboard_host::events::What;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use super::aside::Aside;
 use crate::random;
 
 /// So many notices are kept for whoever comes back.
@@ -82,7 +83,7 @@ impl Feed {
 
 impl Feed {
     /// Tells whoever looks; nobody else needs to know.
-    pub(crate) fn tell(&self, part: &'static str, body: &Value) {
+    pub(crate) fn tell(&self, part: &'static str, body: &impl Serialize) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = running.as_ref() {
             running.tell(part, body);
@@ -124,12 +125,13 @@ impl Running {
             .then(|| state.kept.iter().filter(|notice| notice.number > number).cloned().collect())
     }
 
-    fn tell(&self, part: &'static str, body: &Value) {
+    fn tell(&self, part: &'static str, body: &impl Serialize) {
+        let text = serde_json::to_string(body).unwrap_or_default();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;
         state.next += 1;
         let id = format!("{}-{number}", self.run);
-        let notice = Arc::new(Notice { id, number, part, text: body.to_string() });
+        let notice = Arc::new(Notice { id, number, part, text });
         if state.kept.len() == KEPT {
             state.kept.pop_front();
         }
@@ -154,9 +156,9 @@ async fn follow_events(running: Arc<Running>, host: Host, stop: CancellationToke
         tokio::select! {
             () = stop.cancelled() => break,
             event = events.recv() => match event {
-                Ok(event) => running.tell(part_of(&event.what), &json!(event.what)),
+                Ok(event) => running.tell(part_of(&event.what), &event.what),
                 Err(RecvError::Lagged(missed)) => {
-                    running.tell("all", &json!({"event": "missed", "count": missed}));
+                    running.tell("all", &Aside::Missed { count: Some(missed) });
                 }
                 Err(RecvError::Closed) => break,
             },
@@ -176,7 +178,7 @@ async fn follow_waiting(running: Arc<Running>, host: Host) {
     while let Some(changed) = running.over.run_until_cancelled(waiting.changed()).await {
         match changed {
             Ok(list) if !is_first => {
-                running.tell("reviews", &json!({"event": "reviews", "waiting": list.len()}));
+                running.tell("reviews", &Aside::Reviews { waiting: list.len() });
             }
             Ok(_) => is_first = false,
             // It cannot be read for now; the pages say so themselves.
@@ -199,6 +201,8 @@ fn part_of(what: &What) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn texts(missed: Option<Vec<Arc<Notice>>>) -> Option<Vec<String>> {

@@ -3,12 +3,20 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
+use super::first_use::first_use;
 use super::parts::{place, to_server};
 use crate::shown::{FoundShown, HeldServerShown, HeldShown};
 
 /// Everything that is held, a card for each server.
 pub(super) fn held(servers: &[HeldServerShown]) -> Markup {
-    html! { @for server in servers { (of_server(server)) } }
+    html! {
+        @for server in servers {
+            @match &server.new {
+                Some(new) => { (first_use(server, new)) },
+                None => { (of_server(server)) },
+            }
+        }
+    }
 }
 
 fn of_server(held: &HeldServerShown) -> Markup {

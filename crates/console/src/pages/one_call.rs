@@ -6,9 +6,9 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::layout::{Page, Section, respond};
-use super::parts::{json, outcome, place, prose, to_server};
+use super::parts::{json, outcome, place};
 use super::result::{result_of, words};
-use super::when::{duration, size, when};
+use super::timeline::timeline;
 use crate::console::Shared;
 use crate::door::Signed;
 use crate::shown::{self, CallShown};
@@ -77,53 +77,6 @@ fn body(shown: &CallShown) -> Markup {
                     h3 { "What the server answered after it was given up" }
                     (json(late.get()))
                 }
-            }
-        }
-    }
-}
-
-fn timeline(shown: &CallShown) -> Markup {
-    let row = &shown.row;
-    html! {
-        ol class="timeline" {
-            li {
-                span class="step" { "Proposed" } (when(&row.created_at))
-                span class="muted" { "by " (row.caller) ", through " (row.face) ", for " (to_server(&row.server)) }
-                @if let Some(reference) = &shown.reference {
-                    span class="muted small" { "as " span class="mono" { (reference) } }
-                }
-            }
-            @if let Some(verdict) = row.verdict {
-                li {
-                    span class="step" { "Decided: " (verdict) }
-                    @if let Some(by) = &row.verdict_by { span class="muted" { "by " (prose(by)) } }
-                }
-            }
-            @if shown.sent_arguments.is_some() {
-                li {
-                    span class="step" { "Changed" }
-                    span class="muted" { "other arguments were put in place, by a hook or by a person" }
-                }
-            }
-            @if let Some(sent_at) = &shown.sent_at {
-                li {
-                    span class="step" { "Sent" } (when(sent_at))
-                    @if let Some(instance) = &shown.instance {
-                        span class="muted" { "to " span class="mono" { (instance) } }
-                    }
-                    @if shown.attempts > 1 { span class="muted" { (shown.attempts) " attempts" } }
-                    @if let Some(fallback) = &shown.fallback { span class="muted" { (fallback) } }
-                }
-            }
-            li class=[shown.finished_at.is_none().then_some("open")] {
-                @if let Some(finished) = &shown.finished_at {
-                    span class="step" { "Ended: " (row.state.replace('_', " ")) } (when(finished))
-                } @else { span class="step" { "Under way" } }
-                @if let Some(reason) = &row.reason { span class="muted mono" { (reason) } }
-                @if let Some(milliseconds) = row.milliseconds {
-                    span class="muted" { "after " (duration(milliseconds)) }
-                }
-                @if let Some(bytes) = row.result_bytes { span class="muted" { (size(bytes)) } }
             }
         }
     }

@@ -69,6 +69,7 @@ fn body(shown: &OverviewShown) -> Markup {
                     (held(&shown.held))
                 }
             }
+            @if !shown.pinned_unseen.is_empty() { (unseen(shown)) }
             @if !shown.found.is_empty() {
                 section class="card" aria-labelledby="findings" {
                     h2 id="findings" { "What the scanner found" }
@@ -131,6 +132,29 @@ fn by_state(shown: &OverviewShown) -> Markup {
         .collect();
     html! {
         @if others.is_empty() { "all ready, " (shown.tools) " tools" } @else { (others.join(", ")) }
+    }
+}
+
+/// What nobody was asked about.
+fn unseen(shown: &OverviewShown) -> Markup {
+    html! {
+        details class="card" {
+            summary {
+                (count(shown.pinned_unseen.len(), "new server"))
+                " pinned as they are: nobody was there to be asked"
+            }
+            ul class="plain" {
+                @for one in &shown.pinned_unseen {
+                    li {
+                        span class="first" {
+                            (to_server(&one.server)) span class="tag" { (count(one.tools, "tool")) }
+                        }
+                        span class="mono small" { (one.how) }
+                        @for finding in &one.findings { span class="small" { (prose(finding)) } }
+                    }
+                }
+            }
+        }
     }
 }
 

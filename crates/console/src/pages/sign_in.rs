@@ -73,6 +73,19 @@ pub(crate) fn answered(what: Option<Result<&str, &str>>) -> Markup {
     )
 }
 
+/// What a browser sees where there is nothing, whether somebody is signed in or not.
+pub(crate) fn nowhere() -> Markup {
+    card(
+        "There is nothing here",
+        &More::Nothing,
+        html! {
+            p { "The address may be old or mistyped." }
+            p { a class="button primary" href="/" { "To the console" } }
+            p class="muted small" { "MCP clients connect to " code { "/mcp" } "." }
+        },
+    )
+}
+
 fn card(title: &str, more: &More<'_>, body: Markup) -> Markup {
     html! {
         (DOCTYPE)

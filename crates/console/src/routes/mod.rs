@@ -7,6 +7,8 @@ mod offers;
 mod pages;
 mod route;
 mod servers;
+mod shape;
 mod talking;
 
-pub(crate) use route::{Proof, Route, all};
+pub(crate) use route::{Gives, Proof, Route, all};
+pub(crate) use shape::Shape;

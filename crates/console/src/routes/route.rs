@@ -8,6 +8,7 @@ use super::happening::HAPPENING;
 use super::offers::OFFERS;
 use super::pages::PAGES;
 use super::servers::SERVERS;
+use super::shape::Shape;
 use super::talking::TALKING;
 use crate::console::Shared;
 use crate::pages;
@@ -26,13 +27,28 @@ pub(crate) struct Route {
     pub(crate) proof: Proof,
     /// What it is for, in a sentence; pages have none of their own.
     pub(crate) about: &'static str,
-    /// What may be said in the query, with what it does.
-    pub(crate) query: &'static [(&'static str, &'static str)],
-    /// What may be said in the body, with what it is.
-    pub(crate) body: &'static [(&'static str, &'static str)],
-    /// What kind of answer it gives.
-    pub(crate) kind: &'static str,
+    /// What may be said in the query.
+    pub(crate) query: Option<Shape>,
+    /// What may be said in the body.
+    pub(crate) takes: Option<Shape>,
+    /// What it answers.
+    pub(crate) gives: Gives,
     pub(crate) serve: fn() -> MethodRouter<Shared>,
+}
+
+/// What a route answers when all is well.
+#[derive(Clone, Copy)]
+pub(crate) enum Gives {
+    /// What the API says nothing of.
+    Page,
+    /// A JSON text.
+    Json(Shape),
+    /// A JSON text in each line.
+    Lines(Shape),
+    /// Server-sent events with a JSON text as the data of each.
+    Events(Shape),
+    /// A file of this kind.
+    File(&'static str),
 }
 
 /// What a caller has to show.
@@ -52,9 +68,9 @@ pub(super) const PLAIN: Route = Route {
     path: "/",
     proof: Proof::Session,
     about: "",
-    query: &[],
-    body: &[],
-    kind: "application/json",
+    query: None,
+    takes: None,
+    gives: Gives::Page,
     serve: || get(pages::overview),
 };
 

@@ -2,43 +2,48 @@
 
 use axum::routing::{get, post};
 
-use super::route::{ACTS, PLAIN, Proof, Route};
-use crate::{actions, api};
+use super::route::{ACTS, Gives, PLAIN, Proof, Route};
+use super::shape::of;
+use crate::actions::{Directed, InSession, NewSession, Said};
+use crate::shown::{SessionRow, SessionShown};
+use crate::{actions, api, live};
 
 pub(super) const TALKING: &[Route] = &[
     Route {
         path: "/api/v1/sessions",
         about: "Conversations, the newest first",
+        gives: Gives::Json(of::<Vec<SessionRow>>),
         serve: || get(api::sessions),
         ..PLAIN
     },
     Route {
         path: "/api/v1/sessions/{session}",
         about: "One conversation with its steps",
+        gives: Gives::Json(of::<SessionShown>),
         serve: || get(api::session),
         ..PLAIN
     },
     Route {
         path: "/api/v1/sessions",
         about: "Begins a conversation with a model",
-        body: &[
-            ("model", "the profile of the model, or `provider:model`; the usual one unless told"),
-            ("text", "the first words"),
-        ],
+        takes: Some(of::<NewSession>),
+        gives: Gives::Json(of::<InSession>),
         serve: || post(actions::begin_session),
         ..ACTS
     },
     Route {
         path: "/api/v1/sessions/{session}/say",
         about: "Says something in a conversation, and takes it up if nobody holds it",
-        body: &[("text", "the words")],
+        takes: Some(of::<Said>),
+        gives: Gives::Json(of::<InSession>),
         serve: || post(actions::say),
         ..ACTS
     },
     Route {
         path: "/api/v1/sessions/{session}/direct",
         about: "Gives up what runs in a conversation, or answers whether it goes on",
-        body: &[("what", "`cancel`, `retry`, `go_on` or `stop`")],
+        takes: Some(of::<Directed>),
+        gives: Gives::Json(of::<InSession>),
         serve: || post(actions::direct),
         ..ACTS
     },
@@ -46,7 +51,7 @@ pub(super) const TALKING: &[Route] = &[
         path: "/api/v1/sessions/{session}/events",
         about: "What happens in a conversation, as server-sent events",
         proof: Proof::Token,
-        kind: "text/event-stream",
+        gives: Gives::Events(live::in_session),
         serve: || get(actions::hear),
         ..PLAIN
     },

@@ -1,10 +1,12 @@
 //! One call: what was asked, how it was decided, when it left and what came back.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use switchboard_host::record::{CallId, Full};
-use switchboard_host::{Record, Target};
+use switchboard_host::timeline::ShownStep;
+use switchboard_host::{OutcomeKind, Record, Target};
 
 use super::calls::{CallRow, milliseconds, row};
 use crate::console::Console;
@@ -14,41 +16,71 @@ use crate::reply::Problem;
 const SHOWN_BYTES: usize = 2 << 20;
 
 /// One call with everything about it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallShown {
     #[serde(flatten)]
     pub(crate) row: CallRow,
+    /// What its caller calls it, such as a step of a conversation.
     pub(crate) reference: Option<String>,
+    /// The fingerprint of the definition by which it was checked.
     pub(crate) definition: Option<String>,
+    /// The arguments as they came, with secrets left out.
     pub(crate) arguments: Option<Box<RawValue>>,
     /// What was sent instead, if a person or a rule changed them.
     pub(crate) sent_arguments: Option<Box<RawValue>>,
+    /// When it left for the server.
     pub(crate) sent_at: Option<String>,
+    /// When it ended.
     pub(crate) finished_at: Option<String>,
+    /// Which instance of the server had it.
     pub(crate) instance: Option<String>,
+    /// How often it was sent.
     pub(crate) attempts: u32,
+    /// Why it was sent another way or to another instance than at first.
     pub(crate) fallback: Option<String>,
+    /// What went wrong, in words.
     pub(crate) message: Option<String>,
+    /// What to do about it.
     pub(crate) hint: Option<String>,
+    /// The result as the server sent it.
     pub(crate) result: Option<Box<RawValue>>,
     /// Whether the result is too long to be shown whole.
     pub(crate) result_cut: bool,
+    /// What the server said after the call was given up.
     pub(crate) late_answer: Option<Box<RawValue>>,
+    /// What happened in between, in order: decisions around hooks, hooks, questions, progress.
+    pub(crate) steps: Vec<ShownStep>,
+    /// How many reports of progress there were: not all of them are among the steps.
+    pub(crate) progress_reports: u64,
+    /// How many messages for its log the server sent meanwhile.
+    pub(crate) messages_heard: u64,
 }
 
 /// A call that has just been made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Ran {
+    /// Its number in the record; none if it is not recorded.
     pub(crate) id: Option<String>,
+    /// The server.
     pub(crate) server: String,
+    /// `tool`, `resource` or `prompt`.
     pub(crate) kind: &'static str,
+    /// The tool, the prompt, or the address of the resource.
     pub(crate) target: String,
+    /// How it ended.
+    #[schemars(with = "OutcomeKind")]
     pub(crate) outcome: &'static str,
+    /// Why, in one word.
     pub(crate) reason: Option<String>,
+    /// What went wrong, in words.
     pub(crate) message: Option<String>,
+    /// What to do about it.
     pub(crate) hint: Option<String>,
+    /// How long it took.
     pub(crate) milliseconds: f64,
+    /// Whether it is in the record.
     pub(crate) recorded: bool,
+    /// The result as the server sent it.
     pub(crate) result: Option<Box<RawValue>>,
 }
 
@@ -74,6 +106,8 @@ pub(super) async fn call_of(console: &Console, id: CallId) -> Result<Option<Call
 
 fn shown(full: Full, result: Option<Box<RawValue>>, result_cut: bool) -> CallShown {
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let timeline = full.timeline.unwrap_or_default();
+    let steps = timeline.shown(full.summary.created_at);
     CallShown {
         row: row(full.summary),
         reference: full.reference,
@@ -90,6 +124,9 @@ fn shown(full: Full, result: Option<Box<RawValue>>, result_cut: bool) -> CallSho
         result,
         result_cut,
         late_answer: full.late.as_deref().and_then(value),
+        steps,
+        progress_reports: timeline.progress_reports(),
+        messages_heard: timeline.messages(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_host::OutcomeKind;
 use switchboard_host::record::{CallId, Filter, Summary};
@@ -15,17 +16,25 @@ const USUAL: u32 = 50;
 const MOST: u32 = 500;
 
 /// Which calls are wanted. A form sends what is not filled in as an empty text.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct CallQuery {
+    /// Only of this server.
     pub(crate) server: Option<String>,
+    /// Only of this tool, prompt or resource.
     pub(crate) tool: Option<String>,
+    /// Only of this caller: `client:name`, or the name alone.
     pub(crate) caller: Option<String>,
+    /// Only those that ended so, such as `ok` or `tool_error`.
     pub(crate) outcome: Option<String>,
-    /// A time, or how long ago: `30m`, `24h`, `7d`.
+    /// Only since this time, or so long ago: `30m`, `24h`, `7d`.
     pub(crate) since: Option<String>,
+    /// Only before this time.
     pub(crate) until: Option<String>,
+    /// Only those whose target, caller or message has this in it.
     pub(crate) text: Option<String>,
+    /// Only those before this call, for the next page.
     pub(crate) before: Option<String>,
+    /// At most so many on a page; 50 unless told, 500 at most. An export has no pages.
     pub(crate) limit: Option<u32>,
 }
 
@@ -46,27 +55,40 @@ impl CallQuery {
 }
 
 /// A call in a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallRow {
+    /// Its number in the record.
     pub(crate) id: String,
+    /// When it was asked for.
     pub(crate) created_at: String,
+    /// Through which face it came: `cli`, `chat`, `gateway`, `console`.
     pub(crate) face: String,
+    /// Who called, as `kind:name`.
     pub(crate) caller: String,
+    /// The server.
     pub(crate) server: String,
+    /// `tool`, `resource` or `prompt`.
     pub(crate) kind: &'static str,
+    /// The tool, the prompt, or the address of the resource.
     pub(crate) target: String,
+    /// What was decided: `allow`, `ask` or `deny`.
     pub(crate) verdict: Option<&'static str>,
+    /// By which rule or by whom.
     pub(crate) verdict_by: Option<String>,
     /// How it ended; `running` or `under way` before.
     pub(crate) state: &'static str,
+    /// Why it ended so, in one word.
     pub(crate) reason: Option<String>,
+    /// How long it took.
     pub(crate) milliseconds: Option<f64>,
+    /// How long its result is.
     pub(crate) result_bytes: Option<u64>,
 }
 
 /// A page of calls.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallsShown {
+    /// The calls, the newest first.
     pub(crate) calls: Vec<CallRow>,
     /// What `before` has to be for the next page, if there may be one.
     pub(crate) next: Option<String>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use switchboard_host::catalog::{Catalog, Entry, Flagged};
@@ -15,37 +16,54 @@ use crate::reply::Problem;
 const FOUND: usize = 10;
 
 /// Which part of the catalog is wanted.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct CatalogQuery {
+    /// Words to search for.
     pub(crate) q: Option<String>,
+    /// Only of this server.
     pub(crate) server: Option<String>,
+    /// At most so many that fit the words; 10 unless told.
     pub(crate) limit: Option<usize>,
     /// Also what a rule forbids to everybody.
     pub(crate) all: Option<bool>,
 }
 
+/// Of which server something is wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub(crate) struct ServerQuery {
+    /// Only of this server.
+    pub(crate) server: Option<String>,
+}
+
 /// A tool with its definition.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CatalogTool {
+    /// The server.
     server: String,
+    /// Its name there.
     name: String,
     /// What models call it.
     model_name: Option<String>,
+    /// The fingerprint of its definition.
     fingerprint: String,
     /// What the scanner found in it.
     found: Option<Flagged>,
     /// The rule that forbids it to everybody.
     forbidden_by: Option<String>,
+    /// Its definition to the letter.
     definition: Box<RawValue>,
 }
 
 /// A resource, a template or a prompt with its definition.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CatalogItem {
+    /// The server.
     server: String,
+    /// `resource`, `template` or `prompt`.
     kind: &'static str,
     /// Its address, its template or its name.
     key: String,
+    /// Its definition to the letter.
     definition: Box<RawValue>,
 }
 
@@ -64,7 +82,7 @@ pub(crate) fn catalog_tools(console: &Console, query: &CatalogQuery) -> Vec<Cata
     let is_wanted = |entry: &Entry<'_>| {
         let id = entry.server.id.as_str();
         let is_listed = lease.lists(TargetKind::Tool, id, entry.tool.name());
-        is_of(id, query) && (is_listed || query.all == Some(true))
+        is_of(id, query.server.as_deref()) && (is_listed || query.all == Some(true))
     };
     entries.into_iter().filter(is_wanted).map(|entry| tool(&lease, entry)).collect()
 }
@@ -89,7 +107,7 @@ pub(crate) fn catalog_tool(
 }
 
 /// Resources and templates.
-pub(crate) fn catalog_resources(console: &Console, query: &CatalogQuery) -> Vec<CatalogItem> {
+pub(crate) fn catalog_resources(console: &Console, query: &ServerQuery) -> Vec<CatalogItem> {
     let of = |server: &Server| {
         let offers = &server.offers;
         let resources = offers.resources.iter().map(|item| (item, "resource"));
@@ -108,7 +126,7 @@ pub(crate) fn catalog_resources(console: &Console, query: &CatalogQuery) -> Vec<
 }
 
 /// Prompts.
-pub(crate) fn catalog_prompts(console: &Console, query: &CatalogQuery) -> Vec<CatalogItem> {
+pub(crate) fn catalog_prompts(console: &Console, query: &ServerQuery) -> Vec<CatalogItem> {
     let of = |server: &Server| {
         let prompts = server.offers.prompts.iter().map(|item| CatalogItem {
             server: server.id.to_string(),
@@ -123,17 +141,17 @@ pub(crate) fn catalog_prompts(console: &Console, query: &CatalogQuery) -> Vec<Ca
 
 fn offered(
     console: &Console,
-    query: &CatalogQuery,
+    query: &ServerQuery,
     of: impl Fn(&Server) -> Vec<CatalogItem>,
 ) -> Vec<CatalogItem> {
     let lease = console.host.lease();
     let servers = lease.catalog().servers().iter();
-    let wanted = servers.filter(|server| is_of(server.id.as_str(), query));
+    let wanted = servers.filter(|server| is_of(server.id.as_str(), query.server.as_deref()));
     wanted.flat_map(|server| of(server)).collect()
 }
 
-fn is_of(server: &str, query: &CatalogQuery) -> bool {
-    query.server.as_deref().filter(|name| !name.is_empty()).is_none_or(|name| name == server)
+fn is_of(server: &str, wanted: Option<&str>) -> bool {
+    wanted.filter(|name| !name.is_empty()).is_none_or(|name| name == server)
 }
 
 fn tool(lease: &Lease, entry: Entry<'_>) -> CatalogTool {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_host::config::{self, Finding};
@@ -13,8 +14,9 @@ use crate::entry::{Typed, without_secrets};
 use crate::reply::Problem;
 
 /// What would be added.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Proposal {
+    /// The servers.
     pub(crate) servers: Vec<ProposedServer>,
     /// What could not be taken over at all.
     pub(crate) left_out: Vec<String>,
@@ -23,9 +25,11 @@ pub(crate) struct Proposal {
 }
 
 /// A server that somebody wants to add.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProposedServer {
+    /// Its name here.
     pub(crate) name: Option<String>,
+    /// Its entry as our own file would have it.
     pub(crate) entry: Value,
     /// What it runs or where it is, in a line.
     pub(crate) how: String,
@@ -33,6 +37,7 @@ pub(crate) struct ProposedServer {
     pub(crate) findings: Vec<Finding>,
     /// Why it cannot be added as it is.
     pub(crate) problem: Option<String>,
+    /// What to do about that.
     pub(crate) hint: Option<String>,
     /// Whether there is a server of that name.
     pub(crate) exists: bool,
@@ -47,10 +52,13 @@ pub(crate) struct ProposedServer {
 }
 
 /// Where a server comes from.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SourceShown {
+    /// What the product is called.
     pub(crate) product: &'static str,
+    /// The file that has it.
     pub(crate) place: String,
+    /// Whose file it is: `user`, `project`, `folder` or `link`.
     pub(crate) scope: &'static str,
     /// Its name there.
     pub(crate) name: String,
@@ -59,10 +67,13 @@ pub(crate) struct SourceShown {
 }
 
 /// The entry of a server in its file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EntryShown {
+    /// The server.
     pub(crate) server: String,
+    /// The file that has it.
     pub(crate) file: String,
+    /// Its entry; `[kept]` stands for values that may be secret.
     pub(crate) entry: Value,
 }
 

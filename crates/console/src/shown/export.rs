@@ -1,12 +1,13 @@
 //! Recorded calls in lines of JSON, a few of them at a time.
 
 use futures_util::{Stream, stream};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use switchboard_host::record::{CallId, Filter};
 
 use super::call::{CallShown, call_of};
 use super::calls::{CallQuery, filter};
 use crate::console::{Console, Shared};
-use crate::reply::Problem;
+use crate::reply::{Problem, Refusal};
 
 /// So many calls are read at once.
 const AT_ONCE: u32 = 100;
@@ -25,11 +26,18 @@ pub(crate) fn export(
     }))
 }
 
+/// What a line looks like.
+pub(crate) fn exported(generator: &mut SchemaGenerator) -> Schema {
+    let (call, refusal) =
+        (generator.subschema_for::<CallShown>(), generator.subschema_for::<Refusal>());
+    json_schema!({"oneOf": [call, refusal]})
+}
+
 /// The lines of a page, and its last call if there may be another page.
 async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
     let listed = match console.host.ledger().list(filter).await {
         Ok(listed) => listed,
-        Err(error) => return (line(&serde_json::json!({"error": error.to_string()})), None),
+        Err(error) => return (line(&Refusal::from(Problem::trouble(error.to_string()))), None),
     };
     let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == AT_ONCE);
     let last = listed.last().filter(|_| is_full).map(|last| last.id);
@@ -39,9 +47,7 @@ async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
         match shown {
             Ok(Some(shown)) => text.push_str(&line(&shown)),
             Ok(None) => {}
-            Err(problem) => {
-                text.push_str(&line(&serde_json::json!({"error": problem.to_string()})));
-            }
+            Err(problem) => text.push_str(&line(&Refusal::from(problem))),
         }
     }
     (text, last)

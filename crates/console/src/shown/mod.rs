@@ -21,15 +21,16 @@ mod tools;
 pub(crate) use call::{CallShown, Ran, call, ran};
 pub(crate) use calls::{CallQuery, CallRow, CallsShown, calls};
 pub(crate) use catalog::{
-    CatalogQuery, catalog_prompts, catalog_resources, catalog_tool, catalog_tools,
+    CatalogItem, CatalogQuery, CatalogTool, ServerQuery, catalog_prompts, catalog_resources,
+    catalog_tool, catalog_tools,
 };
 pub(crate) use entries::{
     EntryShown, Proposal, ProposedServer, digest_of, entry, found_installed, installed, proposed,
 };
-pub(crate) use export::export;
+pub(crate) use export::{export, exported};
 pub(crate) use overview::{MinuteShown, OverviewShown, overview};
 pub(crate) use part::{call_part, call_result};
-pub(crate) use pins::{FoundShown, HeldServerShown, HeldShown, held, held_count};
+pub(crate) use pins::{FoundShown, HeldServerShown, HeldShown, found_one, held, held_count};
 pub(crate) use policy::{
     DifferenceShown, ExplainedShown, LevelShown, PolicyShown, WhatIfShown, difference, explained,
     own_rules, policy,

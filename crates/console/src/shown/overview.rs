@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use switchboard_host::PinnedUnseen;
 use switchboard_host::record::{Minute, Traffic};
 
 use super::calls::{CallQuery, CallRow, calls, milliseconds};
@@ -18,34 +20,44 @@ const MINUTES: u32 = 60;
 const NEWEST: u32 = 8;
 
 /// The whole at a glance.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OverviewShown {
+    /// How many servers there are.
     pub(crate) servers: usize,
     /// How many servers are in each state.
     pub(crate) states: BTreeMap<&'static str, usize>,
     /// Servers that want something.
     pub(crate) attention: Vec<ServerRow>,
+    /// How many tools they offer.
     pub(crate) tools: usize,
     /// How many things wait for a person.
     pub(crate) waiting: usize,
     /// Definitions that are held until somebody approves them.
     pub(crate) held: Vec<HeldServerShown>,
+    /// Servers that were pinned as they are since this began, because nobody was asked.
+    pub(crate) pinned_unseen: Vec<PinnedUnseen>,
     /// What the scanner found that a person should look at.
     pub(crate) found: Vec<FoundShown>,
     /// The last hour together.
     pub(crate) hour: MinuteShown,
     /// Its minutes, the oldest first.
     pub(crate) minutes: Vec<MinuteShown>,
+    /// The newest calls.
     pub(crate) newest: Vec<CallRow>,
 }
 
 /// Calls of a stretch of time.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct MinuteShown {
+    /// How many calls began.
     pub(crate) calls: u64,
+    /// How many of them have ended.
     pub(crate) ended: u64,
+    /// How many did not end well.
     pub(crate) failed: u64,
+    /// Half of them took no longer.
     pub(crate) p50_milliseconds: Option<f64>,
+    /// All but one in a hundred took no longer.
     pub(crate) p99_milliseconds: Option<f64>,
 }
 
@@ -68,6 +80,7 @@ pub(crate) async fn overview(console: &Console) -> Result<OverviewShown, Problem
         attention: servers.into_iter().filter(wants_something).collect(),
         waiting: waiting.map_err(|error| Problem::trouble(error.to_string()))?.len(),
         held: held(console),
+        pinned_unseen: console.host.pinned_unseen().load().to_vec(),
         found: found(console),
         hour: minute(&whole),
         minutes: minutes.iter().map(minute).collect(),

@@ -1,30 +1,40 @@
 //! Definitions that are held until a person approves them, and what the scanner found.
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use switchboard_host::NewServer;
 use switchboard_host::catalog::scan::Severity;
-use switchboard_host::catalog::{Flagged, Held, Why};
+use switchboard_host::catalog::{Flagged, Held, HeldServer, Why};
 use switchboard_host::config::{PinKind, Pins, Transport};
 
 use crate::actions::can_be_approved;
 use crate::console::Console;
 
 /// What is held of one server.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HeldServerShown {
+    /// The server.
     pub(crate) server: String,
     /// Why all of the server is held, if it is.
     pub(crate) whole: Option<String>,
+    /// What is held.
     pub(crate) definitions: Vec<HeldShown>,
+    /// Everything about it, if it waits for its first approval.
+    pub(crate) new: Option<NewServer>,
 }
 
 /// A definition that is held.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct HeldShown {
+    /// The server.
     pub(crate) server: String,
+    /// What it describes.
     pub(crate) kind: PinKind,
     /// Its name; empty for instructions.
     pub(crate) name: String,
+    /// Why it is held.
     pub(crate) why: String,
+    /// Its fingerprint, which an approval quotes.
     pub(crate) digest: String,
     /// What is different: lines that begin with `-` or `+`.
     pub(crate) diff: Vec<String>,
@@ -33,18 +43,22 @@ pub(crate) struct HeldShown {
 }
 
 /// Something that the scanner found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FoundShown {
+    /// The server.
     pub(crate) server: String,
+    /// What the definition describes.
     pub(crate) kind: &'static str,
+    /// Its name; empty for instructions.
     pub(crate) name: String,
     /// `held` or `asked about`.
     pub(crate) state: &'static str,
+    /// What was found, in words.
     pub(crate) findings: Vec<String>,
 }
 
 /// How a definition stands to what was approved.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PinShown {
     /// `approved`, `not seen before` or `not pinned`.
     pub(crate) state: &'static str,
@@ -55,12 +69,16 @@ pub(crate) struct PinShown {
 /// Everything that is held, by server.
 pub(crate) fn held(console: &Console) -> Vec<HeldServerShown> {
     let quarantine = console.host.held().load();
-    let servers = quarantine.servers.iter().filter(|(_, held)| !held.definitions.is_empty());
+    let mut new = console.host.new_servers();
+    let is_shown =
+        |held: &HeldServer| !held.definitions.is_empty() || held.whole == Some(Why::FirstUse);
+    let servers = quarantine.servers.iter().filter(|(_, held)| is_shown(held));
     servers
         .map(|(id, held)| HeldServerShown {
             server: id.to_string(),
             whole: held.whole.as_ref().map(Why::to_string),
             definitions: held.definitions.iter().map(|one| shown(id.as_str(), one)).collect(),
+            new: new.iter().position(|one| one.server == *id).map(|at| new.swap_remove(at)),
         })
         .collect()
 }
@@ -97,7 +115,7 @@ pub(crate) fn found(console: &Console) -> Vec<FoundShown> {
     flagged.iter().filter(|one| one.severity >= Severity::Ask).map(found_one).collect()
 }
 
-fn found_one(flagged: &Flagged) -> FoundShown {
+pub(crate) fn found_one(flagged: &Flagged) -> FoundShown {
     let findings = flagged.findings.iter().map(|finding| {
         let place = if finding.place.is_empty() { "the text" } else { &finding.place };
         format!("{} at {place}: {}", finding.rule.replace('_', " "), finding.excerpt)

@@ -1,5 +1,6 @@
 //! The rules in effect, what they say to a call, and what changed ones would have said.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_host::Target;
 use switchboard_host::config::{Level, PolicyFile};
@@ -12,7 +13,7 @@ use crate::console::Console;
 const LONGEST: u64 = 1 << 20;
 
 /// The rules in effect.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PolicyShown {
     /// Every level, the strongest first, also those without a file.
     pub(crate) levels: Vec<LevelShown>,
@@ -27,66 +28,96 @@ pub(crate) struct PolicyShown {
 }
 
 /// What one level says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LevelShown {
+    /// Whose rules they are.
     pub(crate) level: &'static str,
+    /// The file that has them.
     pub(crate) file: Option<String>,
+    /// Its rules, in their order.
     pub(crate) rules: Vec<RuleShown>,
 }
 
 /// One line of a policy.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RuleShown {
+    /// `allow`, `ask` or `deny`.
     pub(crate) effect: &'static str,
+    /// What it is about.
     pub(crate) target: String,
+    /// On which condition.
     pub(crate) when: Option<String>,
+    /// What it is called.
     pub(crate) name: Option<String>,
+    /// Its line in the file.
     pub(crate) line: usize,
 }
 
 /// What would be decided about a call.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExplainedShown {
+    /// What would be called.
     pub(crate) target: String,
+    /// What would be decided: `allow`, `ask` or `deny`.
     pub(crate) verdict: &'static str,
+    /// By which rule.
     pub(crate) by: String,
+    /// Whether it is let through because it only reads.
     pub(crate) is_readonly: bool,
+    /// What each level says.
     pub(crate) levels: Vec<RulingShown>,
+    /// How much harm it could do, from 0 to 100.
     pub(crate) risk: u8,
+    /// Why, the weightiest first.
     pub(crate) reasons: Vec<String>,
 }
 
 /// What one level says to a call.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RulingShown {
+    /// Whose rule it is.
     pub(crate) level: &'static str,
+    /// `allow`, `ask` or `deny`.
     pub(crate) effect: &'static str,
+    /// The rule.
     pub(crate) rule: String,
+    /// What it says of itself.
     pub(crate) why: Option<String>,
+    /// The file that has it.
     pub(crate) file: String,
+    /// Its line there.
     pub(crate) line: usize,
 }
 
 /// What changed rules would have decided otherwise.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhatIfShown {
+    /// As many hours were looked back.
     pub(crate) hours: u32,
     /// How many calls were looked at.
     pub(crate) calls: usize,
     /// How many are looked at at most.
     pub(crate) most: u32,
+    /// Calls about which the rules do not agree, the oldest first.
     pub(crate) differences: Vec<DifferenceShown>,
 }
 
 /// A call about which the rules do not agree.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DifferenceShown {
+    /// Its number in the record.
     pub(crate) call: String,
+    /// When it was asked for.
     pub(crate) created_at: String,
+    /// What was called.
     pub(crate) target: String,
+    /// Who called.
     pub(crate) caller: String,
+    /// What the rules in effect say.
     pub(crate) today: &'static str,
+    /// What the changed rules say.
     pub(crate) then: &'static str,
+    /// By which of the changed rules.
     pub(crate) by: String,
 }
 

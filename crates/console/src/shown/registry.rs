@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_host::config::{self, Finding};
@@ -19,30 +20,44 @@ use crate::reply::Problem;
 const LISTED: usize = 30;
 
 /// A server in a registry.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RegistryRow {
+    /// Its name in the registry.
     pub(crate) name: String,
+    /// What it is called.
     pub(crate) title: Option<String>,
+    /// What it does, in its publisher's words.
     pub(crate) description: Option<String>,
+    /// Its version.
     pub(crate) version: Option<String>,
     /// `active`, `deprecated` or `deleted`.
     pub(crate) status: &'static str,
+    /// The address of the registry.
     pub(crate) registry: String,
     /// Whether this is what the registry said before, because it cannot be reached.
     pub(crate) is_old: bool,
 }
 
+/// Servers of registries that fit some words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RegistryFound {
+    /// The servers.
+    pub(crate) servers: Vec<RegistryRow>,
+}
+
 /// A server with the ways in which it can be added.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RegistryShown {
     #[serde(flatten)]
     pub(crate) row: RegistryRow,
+    /// The ways in which it can be added.
     pub(crate) ways: Vec<WayShown>,
 }
 
 /// One way to add a server.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WayShown {
+    /// Its number, which a choice names.
     pub(crate) number: usize,
     /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`.
     pub(crate) kind: String,
@@ -50,35 +65,46 @@ pub(crate) struct WayShown {
     pub(crate) what: String,
     /// What would be run or visited, with `<name>` where an answer belongs.
     pub(crate) runs: Option<String>,
+    /// What has to be answered.
     pub(crate) asks: Vec<Asked>,
+    /// What to know about it.
     pub(crate) notes: Vec<String>,
     /// Why it is not offered.
     pub(crate) refused: Option<String>,
 }
 
 /// Which way to add which server, with what was answered.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Chosen {
+    /// Its name in the registry.
     pub(crate) name: String,
+    /// Its version; the newest unless told.
     pub(crate) version: String,
+    /// The number of the way.
     pub(crate) way: usize,
+    /// What was answered to what is asked: a text for each, or several.
     pub(crate) answers: BTreeMap<String, Value>,
 }
 
 /// Exactly what would be added.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FilledIn {
     /// A name for it here.
     pub(crate) under: String,
     /// Every word that is run, or the address.
     pub(crate) words: Vec<String>,
+    /// Whether it is an address.
     pub(crate) is_remote: bool,
     /// Its variables or headers, with the names of secrets in place of them.
     pub(crate) pairs: Vec<(String, String)>,
+    /// What to know about it.
     pub(crate) notes: Vec<String>,
+    /// What to know before it runs.
     pub(crate) findings: Vec<Finding>,
+    /// Whether there is a server of that name.
     pub(crate) exists: bool,
+    /// The entry that is added.
     pub(crate) entry: Map<String, Value>,
     /// What adding it has to quote.
     pub(crate) digest: String,

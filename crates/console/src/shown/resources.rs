@@ -1,5 +1,6 @@
 //! Resources, templates and prompts of all servers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_host::connect::{Server, definition};
@@ -8,29 +9,41 @@ use crate::console::Console;
 use crate::reply::Problem;
 
 /// Everything that can be read or fetched.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ResourcesShown {
+    /// What can be read.
     pub(crate) resources: Vec<OfferedResource>,
+    /// Families of what can be read.
     pub(crate) templates: Vec<OfferedResource>,
+    /// What can be fetched.
     pub(crate) prompts: Vec<OfferedPrompt>,
 }
 
 /// A resource, or a template of several.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OfferedResource {
+    /// The server.
     pub(crate) server: String,
+    /// Its address, or the template of addresses.
     pub(crate) uri: String,
+    /// What it is called.
     pub(crate) name: Option<String>,
+    /// What it is, in the server's words.
     pub(crate) description: Option<String>,
+    /// What kind of content it has.
     pub(crate) mime_type: Option<String>,
 }
 
 /// A prompt.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OfferedPrompt {
+    /// The server.
     pub(crate) server: String,
+    /// Its name there.
     pub(crate) name: String,
+    /// What it is called.
     pub(crate) title: Option<String>,
+    /// What it is for, in the server's words.
     pub(crate) description: Option<String>,
     /// Its arguments as the server lists them.
     pub(crate) arguments: Value,

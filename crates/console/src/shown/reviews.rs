@@ -1,5 +1,6 @@
 //! What waits for a person: calls to be decided and questions of servers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_host::policy::Risk;
@@ -10,32 +11,41 @@ use crate::console::Console;
 use crate::reply::Problem;
 
 /// Something that waits.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReviewShown {
+    /// Its name in the queue.
     pub(crate) id: String,
     /// What an answer has to quote.
     pub(crate) digest: String,
     /// `review`, `form`, `url` or what else is wanted.
     pub(crate) kind: String,
+    /// The server that it is about.
     pub(crate) server: String,
+    /// What is called there, where that is known.
     pub(crate) target: Option<String>,
+    /// Who called.
     pub(crate) caller: Option<String>,
+    /// The number of the call in the record.
     pub(crate) call: Option<String>,
+    /// Since when it waits.
     pub(crate) created_at: String,
+    /// As long it waits yet.
     pub(crate) seconds_left: u64,
     #[serde(flatten)]
     pub(crate) wanted: Wanted,
 }
 
 /// What is to be decided.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Wanted {
     /// Whether a call may run.
     Call {
         /// The exact text of its arguments.
         arguments: String,
+        /// Why a person is asked.
         why: String,
+        /// What is wrong with the call.
         problem: Option<String>,
         /// How much harm it could do, from 0 to 100, and why.
         risk: Risk,
@@ -44,14 +54,18 @@ pub(crate) enum Wanted {
     },
     /// What to fill in.
     Form {
+        /// The server's words.
         message: String,
+        /// The schema of what is to be filled in.
         schema: Value,
         /// The names of its fields in the server's order.
         order: Vec<String>,
     },
     /// Where to go.
     Address {
+        /// The server's words.
         message: String,
+        /// The address.
         url: String,
         /// The part of its name that somebody has registered.
         domain: Option<String>,
@@ -59,7 +73,12 @@ pub(crate) enum Wanted {
         warnings: Vec<String>,
     },
     /// Whether something may be done.
-    Consent { message: String, details: Value },
+    Consent {
+        /// What is asked.
+        message: String,
+        /// What it is about.
+        details: Value,
+    },
 }
 
 /// What waits, the oldest first.

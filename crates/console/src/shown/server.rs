@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_host::config::{Finding, ServerConfig, Transport};
 use switchboard_host::connect::{Message, Status, log_file, memory_below};
@@ -19,7 +20,7 @@ const LINES: usize = 200;
 const TAIL_BYTES: u64 = 64 << 10;
 
 /// One server with everything about it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerShown {
     #[serde(flatten)]
     pub(crate) row: ServerRow,
@@ -43,6 +44,7 @@ pub(crate) struct ServerShown {
     pub(crate) calls_itself: Option<String>,
     /// What it wants a model to know.
     pub(crate) instructions: Option<String>,
+    /// Its tools.
     pub(crate) offered_tools: Vec<ToolRow>,
     /// What was left out of its lists, and why.
     pub(crate) faults: Vec<String>,

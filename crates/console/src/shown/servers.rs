@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_host::config::{HttpKind, ServerConfig, Transport};
 use switchboard_host::connect::{Server, Status};
@@ -9,8 +10,9 @@ use switchboard_host::connect::{Server, Status};
 use crate::console::Console;
 
 /// A server in a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerRow {
+    /// Its name.
     pub(crate) name: String,
     /// Its state in a word or two.
     pub(crate) state: &'static str,
@@ -18,15 +20,23 @@ pub(crate) struct ServerRow {
     pub(crate) reason: Option<String>,
     /// What to do about it.
     pub(crate) next_step: Option<String>,
+    /// When it is tried again.
     pub(crate) retry_in_seconds: Option<u64>,
+    /// `stdio`, `http`, `sse`, `built in` or `unknown`.
     pub(crate) transport: &'static str,
     /// The command or the address, without secrets.
     pub(crate) place: String,
+    /// The revision of the protocol that it speaks.
     pub(crate) revision: Option<&'static str>,
+    /// How many tools it offers.
     pub(crate) tools: usize,
+    /// How many resources and templates.
     pub(crate) resources: usize,
+    /// How many prompts.
     pub(crate) prompts: usize,
+    /// How many instances of it there are.
     pub(crate) instances: usize,
+    /// How many requests it works at.
     pub(crate) in_flight: usize,
     /// Since how many seconds it is there, the oldest of its instances.
     pub(crate) up_seconds: Option<u64>,

@@ -1,8 +1,10 @@
 //! Conversations: a list, and one step by step.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_agent::kept_inputs;
 use switchboard_agent::turn::{Asked, Entry, Input};
+use switchboard_host::OutcomeKind;
 use switchboard_host::record::{Durability, SessionSummary, Sessions};
 
 use crate::console::Console;
@@ -12,34 +14,46 @@ use crate::reply::Problem;
 const LISTED: u32 = 200;
 
 /// A conversation in a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionRow {
+    /// Its name.
     pub(crate) id: String,
+    /// What it is called, or its first words.
     pub(crate) title: String,
+    /// The profile of its model.
     pub(crate) model: String,
+    /// The folder that it is about.
     pub(crate) folder: String,
+    /// When it began.
     pub(crate) created_at: String,
+    /// When something happened in it last.
     pub(crate) changed_at: String,
+    /// How many steps it has.
     pub(crate) steps: u64,
 }
 
 /// A conversation.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionShown {
     #[serde(flatten)]
     pub(crate) row: SessionRow,
+    /// What was said and done, in order.
     pub(crate) turns: Vec<Turn>,
 }
 
 /// One thing that was said or done.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Turn {
+    /// The step under which it is kept.
     pub(crate) number: u64,
     /// `person`, `model`, `call` or `note`.
     pub(crate) who: &'static str,
+    /// What was said, or what came of a call.
     pub(crate) text: String,
     /// What was called.
     pub(crate) name: Option<String>,
+    /// How a call ended.
+    #[schemars(with = "Option<OutcomeKind>")]
     pub(crate) outcome: Option<&'static str>,
     /// The number of the call in the record.
     pub(crate) call: Option<String>,

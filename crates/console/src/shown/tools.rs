@@ -1,5 +1,6 @@
 //! Tools: a list by words, and one with its definition.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_host::connect::{Server, Tool};
@@ -19,18 +20,24 @@ const LISTED: usize = 200;
 const ICON: usize = 16 << 10;
 
 /// Which tools are wanted.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct ToolQuery {
+    /// Words to search for.
     pub(crate) q: Option<String>,
+    /// Only of this server.
     pub(crate) server: Option<String>,
 }
 
 /// A tool in a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolRow {
+    /// The server.
     pub(crate) server: String,
+    /// Its name there.
     pub(crate) name: String,
+    /// What it is called.
     pub(crate) title: Option<String>,
+    /// What it does, in the server's words.
     pub(crate) description: Option<String>,
     /// What its server says about its effects, in words.
     pub(crate) marks: Vec<&'static str>,
@@ -39,15 +46,19 @@ pub(crate) struct ToolRow {
 }
 
 /// A tool with its definition.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolShown {
     #[serde(flatten)]
     pub(crate) row: ToolRow,
+    /// The fingerprint of its definition.
     pub(crate) digest: String,
+    /// The schema of its arguments.
     pub(crate) input_schema: Option<Value>,
     /// The names of the arguments in the server's order.
     pub(crate) order: Vec<String>,
+    /// The schema of its results.
     pub(crate) output_schema: Option<Value>,
+    /// What its server says about its effects.
     pub(crate) annotations: Option<Value>,
     /// Whether it runs without a question.
     pub(crate) auto_approved: bool,

@@ -5,11 +5,13 @@ mod directory;
 mod door;
 mod legacy;
 mod modern;
+mod nowhere;
 mod post;
 mod serve;
 mod sse;
 
 pub use directory::{Directory, directory};
 pub use door::{Admitting, Door, Keys, Refusal};
+pub use nowhere::{Nowhere, Pages};
 pub use post::router;
 pub use serve::serve;

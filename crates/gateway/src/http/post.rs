@@ -16,6 +16,7 @@ use switchboard_wire::{Json, Revision};
 
 use super::body::{json, read, refusal};
 use super::door::only;
+use super::nowhere::{Nowhere, Pages, nothing};
 use super::{Door, legacy, modern, sse};
 use crate::access::Access;
 use crate::asked;
@@ -25,22 +26,25 @@ use crate::gateway::Gateway;
 pub(super) struct Front {
     pub(super) gateway: Gateway,
     pub(super) door: Door,
+    /// What a browser is shown where there is nothing.
+    pub(super) nowhere: Option<Nowhere>,
 }
 
 /// Where is told how to get in.
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 
-/// The endpoint `/mcp`, and `/sse` for clients of the first revision.
-pub fn router(gateway: Gateway, door: Door) -> Router {
-    let front = Arc::new(Front { gateway, door });
-    Router::new()
+/// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
+pub fn router(gateway: Gateway, door: Door, pages: Pages) -> Router {
+    let front = Arc::new(Front { gateway, door, nowhere: pages.nowhere });
+    let own = Router::new()
         .route("/mcp", post(posted).get(legacy::listen).delete(legacy::leave))
         .route("/sse", get(sse::open))
         .route("/messages", post(sse::posted))
         .route(METADATA, get(metadata))
         .route(&format!("{METADATA}/{{*path}}"), get(metadata))
         .fallback(nothing)
-        .with_state(front)
+        .with_state(front);
+    own.merge(pages.router)
 }
 
 /// Says how to get in, to whoever is not in yet.
@@ -51,14 +55,6 @@ async fn metadata(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap)
     match front.door.keys.as_ref().and_then(|keys| keys.metadata()) {
         Some(text) => json(StatusCode::OK, text.to_owned()),
         None => StatusCode::NOT_FOUND.into_response(),
-    }
-}
-
-/// Whoever may not know us does not learn what is not here either.
-async fn nothing(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
-    match front.door.admit(&uri, &headers).await {
-        Ok(_) => StatusCode::NOT_FOUND.into_response(),
-        Err(refused) => refused,
     }
 }
 

@@ -15,8 +15,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Door;
 use super::post::router;
+use super::{Door, Pages};
 use crate::gateway::Gateway;
 
 /// As many connections are open at once; beyond, new ones wait to be taken.
@@ -38,14 +38,14 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub async fn serve(
     gateway: Gateway,
     door: Door,
-    pages: Option<Router>,
+    pages: Pages,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let connections = TaskTracker::new();
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     let served = Served {
-        router: router(gateway.clone(), door.clone()).merge(pages.unwrap_or_default()),
+        router: router(gateway.clone(), door.clone(), pages),
         read_limit: gateway.options().read_limit,
         stop: stop.clone(),
     };

@@ -39,7 +39,7 @@ pub fn screen(server: &Server, pins: &Pins, first_use: FirstUse) -> Screened {
     if pins.revoked {
         return whole(server, &seen, held_all(&seen, pins, &Why::Revoked), Why::Revoked);
     }
-    if pins.approved.is_empty() && first_use == FirstUse::Ask {
+    if pins.approved.is_empty() && (first_use != FirstUse::Trust || pins.asked) {
         return whole(server, &seen, held_all(&seen, pins, &Why::FirstUse), Why::FirstUse);
     }
     let mut first = Book::new();

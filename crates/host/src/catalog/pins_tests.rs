@@ -93,6 +93,8 @@ fn a_first_use_is_kept_or_waits_as_the_setting_says() {
     assert_eq!(screened.first.keys().copied().collect::<Vec<_>>(), PinKind::ALL);
     assert_eq!(screened.held, HeldServer::default());
     assert_eq!(outcome(&seen, &none, FirstUse::Ask), (texts(&[]), texts(&["a first use"])));
+    let asked = Pins { asked: true, ..Pins::default() };
+    assert_eq!(outcome(&seen, &asked, FirstUse::Trust), (texts(&[]), texts(&["a first use"])));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::Item;
@@ -22,9 +23,10 @@ use crate::server_id::ServerId;
 const REMEMBERED: usize = 100_000;
 
 /// A definition in which something was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Flagged {
     /// Whose it is.
+    #[schemars(with = "String")]
     pub server: ServerId,
     /// What it describes.
     pub kind: Kind,

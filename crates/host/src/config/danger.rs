@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::{evaluates, names, packages};
 use crate::secret_shapes;
 
 /// Something to know about an entry before it runs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(rename = "EntryFinding")]
 pub struct Finding {
     /// How much it matters.
     pub weight: Weight,
@@ -20,8 +22,9 @@ pub struct Finding {
 }
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "FindingWeight")]
 pub enum Weight {
     /// Nothing runs until a person has agreed to exactly this.
     Danger,

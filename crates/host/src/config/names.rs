@@ -121,6 +121,7 @@ const RUNS_CODE: &[&str] = &[
     "UV_INDEX_URL",
     "VIMINIT",
     "VISUAL",
+    "YARN_RC_FILENAME",
     "ZDOTDIR",
     "_JAVA_OPTIONS",
 ];
@@ -134,21 +135,31 @@ const FAMILIES: &[&str] = &["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"
 /// Variables that say where programs and modules are looked for.
 const LEADS_ELSEWHERE: &[&str] = &[
     "APPDATA",
+    "AWKPATH",
     "AWS_CONFIG_FILE",
     "BUNDLE_GEMFILE",
     "CLASSPATH",
     "CURL_CA_BUNDLE",
+    "CURL_HOME",
     "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
     "DOCKER_HOST",
     "ENV",
+    "FPATH",
     "GEM_HOME",
     "GEM_PATH",
     "GIT_SSL_NO_VERIFY",
     "GOFLAGS",
+    "GOROOT",
+    "GUILE_LOAD_PATH",
     "HOME",
+    "HOSTALIASES",
+    "JULIA_LOAD_PATH",
     "KUBECONFIG",
+    "LIBGL_DRIVERS_PATH",
     "LOCALAPPDATA",
     "LUA_PATH",
+    "MONO_PATH",
     "NODE_EXTRA_CA_CERTS",
     "NODE_PATH",
     "NODE_TLS_REJECT_UNAUTHORIZED",
@@ -158,11 +169,16 @@ const LEADS_ELSEWHERE: &[&str] = &[
     "PYTHONHTTPSVERIFY",
     "PYTHONPATH",
     "REQUESTS_CA_BUNDLE",
+    "SASL_PATH",
     "SHELL",
+    "SSLKEYLOGFILE",
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
     "SYSTEMROOT",
+    "TS_NODE_PROJECT",
     "USERPROFILE",
+    "VK_LAYER_PATH",
+    "WGETRC",
     "WINDIR",
     "XDG_CONFIG_DIRS",
     "XDG_CONFIG_HOME",
@@ -239,6 +255,7 @@ mod tests {
             "LUA_INIT_5_4",
             "PYTHONBREAKPOINT",
             "LESSOPEN",
+            "yarn_rc_filename",
         ];
         for name in further {
             assert!(runs_code(name), "{name}");
@@ -246,7 +263,9 @@ mod tests {
         for name in ["PATH", "API_KEY", "PYTHONPATH", "ENV", "LDAP_URL", "NODE_ENV"] {
             assert!(!runs_code(name), "{name}");
         }
-        for name in ["PATH", "PSModulePath", "kubeconfig", "NODE_TLS_REJECT_UNAUTHORIZED"] {
+        for name in
+            ["PATH", "PSModulePath", "kubeconfig", "NODE_TLS_REJECT_UNAUTHORIZED", "SSLKEYLOGFILE"]
+        {
             assert!(leads_elsewhere(name) && !runs_code(name), "{name}");
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,7 +17,9 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 const MOST_HELD: usize = 2_000;
 
 /// What can be pinned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PinKind {
     /// What a server wants a model to know; its name is empty.
@@ -55,6 +58,9 @@ pub struct Pins {
     /// A person has taken back what was approved: nothing of the server is used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
+    /// A person was shown the server and has not said yes: nobody else does in their place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 impl PinKind {
@@ -115,8 +121,12 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Stands by what a server offers when it is first seen; what somebody decided before stays.
+    /// Stands by what a server offers when it is first seen; what somebody decided before stays, and
+    /// what a person was asked about is theirs to decide.
     pub fn trust_first(&mut self, seen: Book) {
+        if self.asked {
+            return;
+        }
         for (kind, items) in seen {
             self.approved.entry(kind).or_insert(items);
         }
@@ -137,7 +147,7 @@ impl Pins {
     /// Stands by held definitions from now on, exactly as they were seen; gives how many.
     pub fn approve(&mut self, wanted: impl Fn(PinKind, &str) -> bool) -> usize {
         let mut count = 0;
-        self.revoked = false;
+        (self.revoked, self.asked) = (false, false);
         for kind in PinKind::ALL {
             let approved = self.approved.entry(kind).or_default();
             let Some(held) = self.held.get_mut(&kind) else { continue };

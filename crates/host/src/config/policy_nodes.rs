@@ -95,6 +95,15 @@ impl Nodes<'_> {
             let message = format!("`{key}` has white space around it or hidden characters in it");
             return Err(self.error(node.at, message));
         }
+        // It would cover nothing, and a `deny` that covers nothing is no slip that may go unseen.
+        let is_half = |(server, name): (&str, &str)| {
+            server.is_empty() || name.is_empty() || server.trim() != server || name.trim() != name
+        };
+        if text.split_once('/').is_some_and(is_half) {
+            let message =
+                format!("`{key}` lacks a name on one side of its `/`, or has a space there");
+            return Err(self.error(node.at, message).hint("`server/*` is everything of a server"));
+        }
         Ok(text.to_owned())
     }
 }

@@ -39,6 +39,14 @@ fn what_is_wrong_has_a_line_and_a_column() {
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a/b\u{200b}\"}]}",
             "`target` has white space around it or hidden characters in it (p.json:1:41)",
         ),
+        (
+            "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a/\"}]}",
+            "`target` lacks a name on one side of its `/`, or has a space there (p.json:1:41)",
+        ),
+        (
+            "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a /b\"}]}",
+            "`target` lacks a name on one side of its `/`, or has a space there (p.json:1:41)",
+        ),
         ("{\"readOnly\": true, \"read_only\": true}", "`read_only` is given twice (p.json:1:20)"),
         (
             "{\"readOnly\": \"yes\"}",

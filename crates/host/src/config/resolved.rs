@@ -349,8 +349,11 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum FirstUse {
     /// Whoever wrote or approved its entry stands by what it offers.
-    #[default]
     Trust,
+    /// A person who is there is shown what it offers, and asked; where nobody is, whoever wrote or
+    /// approved its entry stands by it.
+    #[default]
+    Person,
     /// Everything of it waits for a person.
     Ask,
 }
@@ -376,7 +379,7 @@ impl Default for Settings {
             taint: true,
             team: Team::default(),
             pins: true,
-            first_use: FirstUse::Trust,
+            first_use: FirstUse::Person,
             turned: Turned::Server,
             discovery: Discovery::default(),
         }

@@ -130,7 +130,8 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "notifications" => settings.notifications = reader.flag(node, key)?,
         "pins" => settings.pins = reader.choice(node, key, &[("on", true), ("off", false)])?,
         "firstUse" => {
-            let choices = [("trust", FirstUse::Trust), ("ask", FirstUse::Ask)];
+            let choices =
+                [("trust", FirstUse::Trust), ("person", FirstUse::Person), ("ask", FirstUse::Ask)];
             settings.first_use = reader.choice(node, key, &choices)?;
         }
         "turned" => {

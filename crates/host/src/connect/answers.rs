@@ -2,10 +2,12 @@
 
 use std::pin::Pin;
 
+use serde::Deserialize;
 use switchboard_wire::{Json, RpcError};
 
 use crate::config::Config;
 use crate::published::Published;
+use crate::timelines::Timelines;
 
 /// An answer on its way: the text of a JSON result, or an error.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
@@ -37,6 +39,13 @@ pub trait Answers: Send + Sync {
     /// What we tell a server that we can answer: the text of a JSON object.
     fn capabilities(&self, server: &str) -> String;
 
+    /// What it can answer for a caller who cannot: the text of a JSON object; nothing where nobody
+    /// is there.
+    fn for_others(&self, server: &str) -> Option<String> {
+        let _ = server;
+        None
+    }
+
     /// Hears that what a server asked a person to do at an address is done.
     fn completed(&self, server: &str, elicitation: &str) {
         let _ = (server, elicitation);
@@ -49,6 +58,38 @@ pub trait Answers: Send + Sync {
 
     /// Answers one request. Whoever no longer wants the answer drops the future.
     fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a>;
+}
+
+/// Has a request answered, and notes for the call that it is for what was asked and answered.
+pub(crate) fn noted<'a>(
+    timelines: &'a Timelines,
+    asking: Asking<'a>,
+    answering: Answering<'a>,
+) -> Answering<'a> {
+    #[derive(Deserialize)]
+    struct Question {
+        message: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Reply {
+        action: Option<String>,
+    }
+    let Some(call) = asking.call else { return answering };
+    Box::pin(async move {
+        let question = asking.params.and_then(|params| params.read::<Question>().ok());
+        let message = question.and_then(|question| question.message);
+        let open = timelines.ask(call, asking.method, message);
+        let answer = answering.await;
+        if let Some(open) = open {
+            // What was filled in is nobody's business but the server's.
+            let action = |text: &str| serde_json::from_str::<Reply>(text).ok()?.action;
+            open.answered(match &answer {
+                Ok(text) => action(text).unwrap_or_else(|| "answered".to_owned()),
+                Err(error) => format!("refused: {error}"),
+            });
+        }
+        answer
+    })
 }
 
 /// Answers nothing, and tells servers so.

@@ -14,6 +14,12 @@ pub(super) fn back_off(failures: u32, seed: u64) -> Duration {
     wait.mul_f64(0.8 + 0.2 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
 }
 
+/// Up to a tenth longer, so that not everything happens at once.
+pub(super) fn jittered(wait: Duration, seed: u64) -> Duration {
+    let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    wait.mul_f64(1.0 + 0.1 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::back_off;

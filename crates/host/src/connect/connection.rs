@@ -1,6 +1,7 @@
 //! One task per instance of a server: starts it, lists it, keeps it and ends it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use switchboard_wire::handshake::Agreement;
@@ -12,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{ServerConfig, Transport};
 use crate::connect::asked::Asked;
 use crate::connect::back_off::back_off;
-use crate::connect::changed::Changed;
+use crate::connect::changed::{Changed, Found};
 use crate::connect::establish::{Live, NotEstablished, address, ended, establish, needs_login};
 use crate::connect::fleet::Offers;
 use crate::connect::informing::{Informing, Told};
-use crate::connect::listening::Listening;
-use crate::connect::listing::{EVERYTHING, list};
+use crate::connect::listening::{Listening, unheard};
+use crate::connect::listing::{EVERYTHING, Listed, list};
 use crate::connect::process::Process;
 use crate::connect::surroundings::Surroundings;
 use crate::connect::{Failure, Health, Run, Status};
@@ -114,6 +115,7 @@ impl Connection {
             let end = match outcome {
                 Ok(live) => {
                     was_ready = true;
+                    self.note_calls(&live.peer);
                     let process = live.process.as_ref().and_then(Process::id);
                     self.health.set_run(Some(Run { process, since: Instant::now() }));
                     let end = self.tend(live, &mut offers, account).await;
@@ -211,14 +213,14 @@ impl Connection {
         let (again, mut missed) = mpsc::channel(1);
         let (server, around) = (&self.config.id, &*self.around);
         let hears_of_resources = self.number == 0;
-        let listening = Listening { peer, server, around, hears_of_resources, again };
+        let (level_told, deaf) = (CancellationToken::new(), AtomicBool::new(false));
+        let listening = Listening { peer, server, around, hears_of_resources, again, deaf: &deaf };
         let listening = listening.run(agreement);
-        let level_told = CancellationToken::new();
         let level = level_told.clone();
         let told = Told { roots: told_of_roots, resources: hears_of_resources, level };
         let informing = Informing { peer, agreement, server, around, told }.run();
         tokio::pin!(listening, informing);
-        let (asked, mut changed) = (Asked::default(), Changed::default());
+        let (asked, mut changed) = (Asked::default(), Changed::of(self.generation));
         let start_listing = |kinds, before: &Arc<Offers>| {
             let before = Arc::clone(before);
             let listing = list(peer, agreement, self.config.timeout, kinds, before);
@@ -226,9 +228,8 @@ impl Connection {
         };
         // What the server asks is answered while it is listed: it may wait for that.
         let mut listing = start_listing(EVERYTHING, offers);
-        let mut announced = false;
-        // What the server wrote before it ended may still be in the pipe, until then.
-        let mut last_words = None;
+        // What the server wrote before it ended may still be in the pipe, until its last words.
+        let (mut announced, mut last_words) = (false, None);
         let end = loop {
             tokio::select! {
                 biased;
@@ -258,16 +259,17 @@ impl Connection {
                     None => peer.close("nobody listens"),
                 },
                 () = self.health.wants_catching_up() => self.health.is_caught_up(),
-                (listed, failed, refused) = running(&mut listing) => {
+                listed = running(&mut listing) => {
                     listing = None;
-                    if let Some(refused) = refused.filter(|_| !announced)
-                        && let Some(failure) =
-                            needs_login(&self.config, account, &refused).await
-                    {
+                    if !announced && let Some(failure) = self.wants_login(&listed, account).await {
                         break End::NeedsLogin(failure);
                     }
-                    changed.try_later(failed);
-                    *offers = Arc::new(listed);
+                    let lasts = unheard(agreement, &deaf, listed.lasts);
+                    let before = announced.then_some(&**offers);
+                    if changed.took(&listed, lasts, before) == Found::AsItWas {
+                        continue;
+                    }
+                    *offers = Arc::new(listed.offers);
                     if !announced {
                         self.health.succeeded();
                     }
@@ -286,6 +288,15 @@ impl Connection {
         };
         farewell(peer, process).await;
         end
+    }
+
+    /// Why somebody has to log in before anything can be listed.
+    async fn wants_login(
+        &self,
+        listed: &Listed,
+        account: Option<&Arc<Account>>,
+    ) -> Option<Failure> {
+        needs_login(&self.config, account, listed.refused.as_ref()?).await
     }
 
     /// Asks a server that rests whether it is well again: never with a call.

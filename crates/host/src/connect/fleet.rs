@@ -259,6 +259,23 @@ fn tolerant(text: &str) -> Definition<'_> {
 }
 
 impl Offers {
+    /// Whether both say the same, to the letter.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        fn same(one: &[Item], other: &[Item]) -> bool {
+            let pairs = || one.iter().zip(other);
+            one.len() == other.len() && pairs().all(|(a, b)| a.raw.get() == b.raw.get())
+        }
+        let tools = || self.tools.iter().zip(&other.tools);
+        self.tools.len() == other.tools.len()
+            && tools().all(|(a, b)| a.item.raw.get() == b.item.raw.get())
+            && same(&self.resources, &other.resources)
+            && same(&self.templates, &other.templates)
+            && same(&self.prompts, &other.prompts)
+            && self.faults == other.faults
+            && self.unlisted == other.unlisted
+    }
+
     /// What the lists gave.
     #[must_use]
     pub fn new(

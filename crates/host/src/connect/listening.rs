@@ -1,6 +1,7 @@
 //! Keeps the announcements of a modern server coming: it tells of changes only while it is asked to.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -42,6 +43,8 @@ pub(super) struct Listening<'a> {
     pub(super) hears_of_resources: bool,
     /// Is told whenever something may have been missed.
     pub(super) again: mpsc::Sender<()>,
+    /// Is set when the server does not know how to tell of changes.
+    pub(super) deaf: &'a AtomicBool,
 }
 
 impl Listening<'_> {
@@ -90,7 +93,11 @@ impl Listening<'_> {
                 }
             };
             match outcome {
-                Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => return,
+                Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => {
+                    self.deaf.store(true, Ordering::Relaxed);
+                    self.again.try_send(()).ok();
+                    return;
+                }
                 Ok(_) => wait = WAITS.0,
                 Err(_) => wait = (wait * 2).min(WAITS.1),
             }
@@ -99,6 +106,28 @@ impl Listening<'_> {
             self.again.try_send(()).ok();
         }
     }
+}
+
+/// How long lists last whose changes a modern server does not tell of, where it says.
+pub(super) fn unheard(
+    agreement: &Agreement,
+    deaf: &AtomicBool,
+    lasts: [Option<Duration>; 4],
+) -> [Option<Duration>; 4] {
+    if agreement.revision.era() == Era::Legacy {
+        return [None; 4];
+    }
+    let Declared { tools, resources, prompts } = agreement.capabilities.read().unwrap_or_default();
+    let hears = !deaf.load(Ordering::Relaxed);
+    let [of_tools, of_resources, of_templates, of_prompts] = lasts;
+    let unless =
+        |lists: &Lists, lasts: Option<Duration>| lasts.filter(|_| !(hears && lists.list_changed));
+    [
+        unless(&tools, of_tools),
+        unless(&resources, of_resources),
+        unless(&resources, of_templates),
+        unless(&prompts, of_prompts),
+    ]
 }
 
 /// The lists whose changes the server tells of.

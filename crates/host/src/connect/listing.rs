@@ -19,15 +19,25 @@ pub(super) type Kinds = [bool; 4];
 /// All of them.
 pub(super) const EVERYTHING: Kinds = [true; 4];
 
-/// Lists `kinds` again; the others stay as they were. Also says which of them failed, and
-/// how the tools were turned down.
+/// What came of listing.
+pub(super) struct Listed {
+    pub(super) offers: Offers,
+    /// Which lists could not be had.
+    pub(super) failed: Kinds,
+    /// How the tools were turned down.
+    pub(super) refused: Option<RequestError>,
+    /// How long each list that was had may be taken for what is there.
+    pub(super) lasts: [Option<Duration>; 4],
+}
+
+/// Lists `kinds` again; the others stay as they were.
 pub(super) async fn list(
     peer: &Peer,
     agreement: &Agreement,
     timeout: Duration,
     kinds: Kinds,
     before: Arc<Offers>,
-) -> (Offers, Kinds, Option<RequestError>) {
+) -> Listed {
     let declares_nothing = agreement.capabilities.as_str().trim_matches(['{', '}', ' ']).is_empty();
     // Tools are what most callers wait for: once they are there, the rest has little time left.
     let tools_listed = CancellationToken::new();
@@ -73,6 +83,7 @@ pub(super) async fn list(
         failed.then_some(kind)
     };
     let outcomes = [&tools, &resources, &templates, &prompts];
+    let lasts = outcomes.map(|outcome| outcome.as_ref()?.as_ref().ok()?.lasts);
     let unlisted = Kind::ALL.into_iter().zip(outcomes).filter_map(has_failed).collect();
     let mut faults = Vec::new();
     let quiet = declares_nothing;
@@ -83,7 +94,7 @@ pub(super) async fn list(
     let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
     let mut offers = Offers::new(tools, resources, templates, prompts, faults);
     offers.unlisted = unlisted;
-    (offers, again, refused)
+    Listed { offers, failed: again, refused, lasts }
 }
 
 async fn listing_of(

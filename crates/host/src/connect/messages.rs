@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_wire::Json;
 
@@ -23,7 +24,8 @@ const PACE: (f64, f64) = (200.0, 50.0);
 const LONGEST: usize = 8_000;
 
 /// One message of a server. All texts are the server's own: escape them to show them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ServerMessage")]
 pub struct Message {
     /// When it came.
     pub at: String,
@@ -146,7 +148,8 @@ fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
 
-fn read(params: &Json, wanted: LogLevel) -> Option<Message> {
+/// A message that is serious enough.
+pub(super) fn read(params: &Json, wanted: LogLevel) -> Option<Message> {
     #[derive(Deserialize)]
     struct Said {
         level: Option<String>,

@@ -38,6 +38,7 @@ mod task_news;
 mod trust;
 mod usage;
 
+pub(crate) use answers::noted;
 pub use answers::{Answering, Answers, Asking, Declines};
 pub use call_answers::{CallAnswers, Entered};
 pub use completion::{Completing, Completion, CompletionOf, NoCompletion};

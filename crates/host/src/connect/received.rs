@@ -5,12 +5,14 @@ use std::sync::Arc;
 use serde::Deserialize;
 use switchboard_wire::{Inbound, Json, Peer, RpcError};
 
+use crate::connect::answers::noted;
 use crate::connect::asked::Asked;
 use crate::connect::call_answers::Whose;
 use crate::connect::changed::Changed;
 use crate::connect::connection::Connection;
 use crate::connect::informing::wanted_level;
 use crate::connect::listing::EVERYTHING;
+use crate::connect::messages;
 use crate::connect::patience::patiently;
 use crate::connect::task_news::tell_task;
 use crate::connect::{Answering, Asking};
@@ -64,6 +66,7 @@ impl Connection {
                         Whose::Theirs(theirs) => theirs.answers().answer(asking),
                         Whose::Unclear => unclear(asking),
                     };
+                    let answering = noted(&around.timelines, asking, answering);
                     let answering = patiently(&peer, answering);
                     // Who takes a question back gets no answer.
                     let Some(answer) = open.unless_withdrawn(answering).await else { return };
@@ -80,6 +83,21 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Notes what the server tells of single calls, as it comes: once a call has its answer, nothing
+    /// more is added to it.
+    pub(super) fn note_calls(&self, peer: &Peer) {
+        let (around, server) = (Arc::clone(&self.around), self.config.id.clone());
+        peer.overhear(move |call, method, params| match method {
+            "notifications/progress" => around.timelines.add_progress(call, params),
+            _ => {
+                let wanted = wanted_level(&around.config.load(), &server);
+                if let Some(said) = messages::read(params, wanted) {
+                    around.timelines.add_said(call, &said.level, &said.text);
+                }
+            }
+        });
     }
 
     fn pass_on(&self, params: Option<&Json>) {

@@ -22,6 +22,7 @@ use crate::login::Logins;
 use crate::published::Published;
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
+use crate::timelines::Timelines;
 
 /// What all connections share.
 pub struct Surroundings {
@@ -40,6 +41,7 @@ pub struct Surroundings {
     pub(super) late: mpsc::Sender<(u64, Json)>,
     pub(super) tasks: Tasks,
     pub(super) events: Events,
+    pub(super) timelines: Timelines,
     pub(super) logins: Logins,
     pub(super) in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
@@ -107,6 +109,8 @@ pub struct Parts {
     pub tasks: Tasks,
     /// Where events are told.
     pub events: Events,
+    /// Where it is noted what happens to calls.
+    pub timelines: Timelines,
     /// The logins of servers.
     pub logins: Logins,
     /// The servers that are part of the program around us.
@@ -131,6 +135,7 @@ impl From<Parts> for Surroundings {
             late: parts.late,
             tasks: parts.tasks,
             events: parts.events,
+            timelines: parts.timelines,
             logins: parts.logins,
             in_process: parts.in_process,
         }

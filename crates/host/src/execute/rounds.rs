@@ -93,6 +93,7 @@ pub(super) async fn exchange(
             name: Some(whom.name),
             headers: &message.headers,
             meta: &meta,
+            further_meta: reach.further_meta.unwrap_or_default(),
         };
         let result = match whom.peer.request(request).await {
             Err(RequestError::Rpc(error)) if url_required::is(&error, whom.peer) => {
@@ -219,7 +220,7 @@ pub(super) async fn answer_all(
         let (target, call) = (Some(name), Some(reach.tag));
         let (params, named) = (params.as_ref(), Some(key.as_str()));
         let asking = Asking { server, target, call, key: named, method: &method, params };
-        let answer = reach.answers.answer(asking).await.map_err(|error| {
+        let answer = reach.answer(asking).await.map_err(|error| {
             RequestError::Protocol(format!("the server asked for `{method}`: {error}"))
         })?;
         Ok((key, serde_json::from_str(&answer).map_err(unreadable)?))

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::catalog::ResolvedCall;
-use crate::connect::{Answers, Fleet};
+use crate::connect::{Answering, Answers, Asking, Fleet, noted};
 use crate::events::Events;
 use crate::execute::again::TaskPlace;
 use crate::execute::choose::choose;
@@ -23,6 +23,7 @@ use crate::outcome::Outcome;
 use crate::policy::PermittedCall;
 use crate::proposed::TargetKind;
 use crate::published::Published;
+use crate::timelines::Timelines;
 
 /// Attempts in all, where more than one is safe.
 const ATTEMPTS: u32 = 3;
@@ -41,6 +42,8 @@ pub struct Reach<'a> {
     pub own_answers: Option<&'a Arc<dyn Answers>>,
     /// Which messages the caller wants of a modern server, if it says.
     pub log_level: Option<&'a str>,
+    /// The caller's own members for the `_meta` of the request, as JSON text without braces.
+    pub further_meta: Option<&'a str>,
     /// Where progress goes.
     pub progress: Option<mpsc::Sender<Json>>,
     /// A number that comes back with a late answer.
@@ -51,8 +54,17 @@ pub struct Reach<'a> {
     pub result_limit_bytes: usize,
     /// What happens, for what a server tells of a task by itself.
     pub events: &'a Events,
+    /// Where it is noted what the server asks.
+    pub timelines: &'a Timelines,
     /// What the caller wants of tasks.
     pub wish: TaskWish,
+}
+
+impl Reach<'_> {
+    /// Has a question of the server answered.
+    pub(super) fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+        noted(self.timelines, asking, self.answers.answer(asking))
+    }
 }
 
 /// Is told what becomes of a task.

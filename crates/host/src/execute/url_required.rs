@@ -122,7 +122,7 @@ async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), O
         method: "elicitation/create",
         params: Some(params),
     };
-    let answer = reach.answers.answer(asking).await;
+    let answer = reach.answer(asking).await;
     let answer = answer.map_err(|error| broken(whom.server, &error.to_string()))?;
     let action = serde_json::from_str::<Reply>(&answer).map(|reply| reply.action);
     if action.is_ok_and(|action| action == "accept") {

@@ -65,6 +65,17 @@ pub enum Judged {
     Failed(Failure),
 }
 
+impl Answer {
+    /// What it says in words, to whomever.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        match (&self.user_message, &self.agent_message) {
+            (Some(user), Some(agent)) => Some(format!("{user}; {agent}")),
+            (said, None) | (None, said) => said.clone(),
+        }
+    }
+}
+
 impl Permission {
     /// The word in answers and records.
     #[must_use]

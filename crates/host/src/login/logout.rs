@@ -1,6 +1,7 @@
 //! Ends logins: forgets them first, then tells the authorization server.
 
 use reqwest::Url;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::login::fetch::Fetcher;
@@ -9,7 +10,8 @@ use crate::login::store::{Changed, Kept};
 use crate::login::{LoginError, Logins};
 
 /// How the end of a login went. It is forgotten here in any case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LoginEnded")]
 pub struct Ended {
     /// The server.
     pub server: String,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::digest::Digest;
@@ -60,7 +61,8 @@ pub(super) struct Kept {
 }
 
 /// What may be shown of a login.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LoginHeld")]
 pub struct Held {
     /// The server.
     pub server: String,
@@ -70,6 +72,7 @@ pub struct Held {
     pub scopes: Vec<String>,
     /// When the token at hand ends.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Option<String>")]
     pub ends: Option<Timestamp>,
     /// Whether it is renewed by itself when that moment comes.
     pub renewable: bool,

@@ -131,9 +131,13 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
         ]),
         "session" => {
             let reads: Vec<&str> = facts.session.reads.iter().map(AsRef::as_ref).collect();
+            let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
+            let times = facts.session.times.iter();
+            let times = times.map(|(server, times)| (key(server), number(*times))).collect();
             map([
                 ("reads", Value::from(reads)),
-                ("calls", Value::Int(i64::try_from(facts.session.calls).unwrap_or(i64::MAX))),
+                ("times", Value::Map(Map { map: Arc::new(times) })),
+                ("calls", number(facts.session.calls)),
                 ("tainted", Value::Bool(facts.tainted_by().is_some())),
             ])
         }

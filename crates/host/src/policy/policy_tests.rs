@@ -215,6 +215,7 @@ fn a_condition_speaks_of_tool_server_caller_session_and_risk() {
         ("server.name == 'files' && server.transport == 'stdio' && !server.trusted", true),
         ("caller.origin == 'model' && caller.face == 'chat'", true),
         ("session.tainted && 'web' in session.reads && session.calls == 0", true),
+        ("!has(session.times.web) && size(session.times) == 0", true),
         ("risk.score > 20 && size(risk.reasons) > 0", true),
         ("risk.score > 99", false),
         ("has(args.path)", false),

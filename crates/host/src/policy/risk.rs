@@ -1,5 +1,6 @@
 //! How much harm a call could do, as a number from 0 to 100 with its reasons.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::policy::risk_words::{Verb, looks_of, verb_of};
 use crate::proposed::TargetKind;
 
 /// How much harm a call could do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Risk {
     /// From 0 to 100.
     pub score: u8,

@@ -1,6 +1,6 @@
 //! What each caller did so far: how many calls, and which servers its results came from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::caller::{Caller, Origin};
@@ -13,6 +13,8 @@ const MOST: usize = 10_000;
 pub struct SessionFacts {
     /// How many calls it made.
     pub calls: u64,
+    /// How many of them went to each server.
+    pub times: BTreeMap<Arc<str>, u64>,
     /// The servers that results came from.
     pub reads: BTreeSet<Arc<str>>,
     /// Those of them that are not trusted.
@@ -24,6 +26,15 @@ impl SessionFacts {
     #[must_use]
     pub fn tainted_by(&self, server: &str) -> Option<&str> {
         self.untrusted.iter().map(AsRef::as_ref).find(|other| *other != server)
+    }
+
+    /// Takes in that something of a server is called.
+    pub fn count(&mut self, server: &str) {
+        self.calls += 1;
+        match self.times.get_mut(server) {
+            Some(times) => *times += 1,
+            None => drop(self.times.insert(server.into(), 1)),
+        }
     }
 
     /// Takes in that a result came from a server.

@@ -49,9 +49,9 @@ pub fn what_if<'a>(
         let session = sessions.entry(session_of(&call.caller)).or_default();
         let (was, _) = decided(config, &today, call, session);
         let (then, by) = decided(config, &changed, call, session);
-        session.calls += 1;
+        let server = call.target.server.as_str();
+        session.count(server);
         if call.was_sent {
-            let server = call.target.server.as_str();
             match config.servers.get(server).is_some_and(is_trusted) {
                 true => session.read(server),
                 false => session.read_untrusted(server),

@@ -14,6 +14,7 @@ use super::results::StoredResult;
 use super::seal::Sum;
 use super::tasks::TaskNote;
 use crate::outcome::Outcome;
+use crate::timeline::Timeline;
 
 /// Told after the commit, or why there was none.
 pub(super) type Waiter = oneshot::Sender<Result<(), LedgerError>>;
@@ -78,6 +79,8 @@ pub(super) enum News {
     Close(Details, Box<CloseRow>),
     Late(Bytes),
     Task(i64, Box<TaskNote>),
+    /// What happened to a call that stays open.
+    Timeline(Box<Timeline>),
 }
 
 /// What was learnt between opening and sending.
@@ -85,6 +88,8 @@ pub(super) enum News {
 pub(super) struct Details {
     pub(super) digest: Option<Arc<str>>,
     pub(super) verdict: Option<(VerdictWord, Arc<str>)>,
+    /// What happened so far, if anything did.
+    pub(super) timeline: Option<Box<Timeline>>,
 }
 
 #[derive(Debug)]
@@ -217,7 +222,7 @@ impl Group {
                 row.details = details;
                 row.close = Some(*close);
             }
-            News::Late(_) | News::Task(..) => {
+            News::Late(_) | News::Task(..) | News::Timeline(_) => {
                 self.changes.push(change);
                 return;
             }

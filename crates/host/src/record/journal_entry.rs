@@ -11,6 +11,7 @@ use super::group::{CloseRow, Details, IntentRow, Kept, News, Opening};
 use super::results::StoredResult;
 use crate::outcome::{Outcome, OutcomeKind};
 use crate::proposed::TargetKind;
+use crate::timeline::Timeline;
 
 /// What is read back.
 #[derive(Debug)]
@@ -61,7 +62,13 @@ pub(super) fn write(out: &mut Vec<u8>, id: CallId, opening: Option<&Opening>, ne
             }
             to.maybe(result.flatten().as_ref(), Writer::body);
         }
-        News::Late(_) | News::Task(..) => return false,
+        News::Late(_) | News::Task(..) | News::Timeline(_) => return false,
+    }
+    if let News::Intent(details, _) | News::Close(details, _) = news
+        && let Some(timeline) = &details.timeline
+    {
+        // An entry without it ends here.
+        to.text(&timeline.to_text());
     }
     true
 }
@@ -82,7 +89,7 @@ pub(super) fn read(bytes: &Bytes) -> Option<Replayed> {
         let call = NewCall { face, caller, server, kind, target, arguments: given, reference };
         Some(Opening { created_at, call, arguments })
     })?;
-    let news = match from.flag()? {
+    let mut news = match from.flag()? {
         true => {
             let details = from.details()?;
             let (at, attempt) = (from.number()?, u32::try_from(from.number()?).ok()?);
@@ -106,6 +113,11 @@ pub(super) fn read(bytes: &Bytes) -> Option<Replayed> {
             News::Close(details, Box::new(CloseRow { at, duration_us, outcome, result }))
         }
     };
+    if let News::Intent(details, _) | News::Close(details, _) = &mut news
+        && !from.0.is_empty()
+    {
+        details.timeline = Timeline::from_text(&from.text()?).map(Box::new);
+    }
     from.0.is_empty().then_some(Replayed { id, opening, news })
 }
 
@@ -204,6 +216,6 @@ impl Reader {
         let digest = self.maybe(Self::text)?;
         let verdict =
             self.maybe(|from| Some((VerdictWord::from_word(&from.text()?)?, from.text()?)))?;
-        Some(Details { digest, verdict })
+        Some(Details { digest, verdict, timeline: None })
     }
 }

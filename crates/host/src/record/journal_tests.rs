@@ -9,14 +9,21 @@ use crate::record::entry::VerdictWord;
 use crate::record::group::{CloseRow, Details, IntentRow, Kept};
 use crate::record::ledger::tests::{call_to, first_attempt};
 use crate::record::{Durability, Full, Ledger, Reader, StoredResult};
+use crate::timeline::Timeline;
 
-fn details() -> Details {
+/// The details of a call whose server has said so much.
+fn details(said: &[&str]) -> Details {
     let verdict = Some((VerdictWord::Allow, Arc::from("a rule")));
-    Details { digest: Some("d1g357".into()), verdict }
+    let mut timeline = Timeline::default();
+    for text in said {
+        timeline.add_said("info", text);
+    }
+    let timeline = Some(Box::new(timeline)).filter(|_| !said.is_empty());
+    Details { digest: Some("d1g357".into()), verdict, timeline }
 }
 
 /// One call from its intent to its outcome, as a process leaves it that dies before it is brought in.
-fn left_behind(path: &Path) -> PathBuf {
+fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
     let folder = path.parent().unwrap().join("journal");
     let journal = Journal::new(folder.clone(), "4711-gone");
     let call = call_to("files", "read");
@@ -27,7 +34,10 @@ fn left_behind(path: &Path) -> PathBuf {
     let outcome = Outcome::ok(Bytes::new()).with_message("m");
     let result = Some(Kept::Row(StoredResult::Whole(Bytes::from_static(b"{}"))));
     let close = CloseRow { at: 7, duration_us: 2, outcome, result };
-    let entries = [News::Intent(details(), intent), News::Close(details(), Box::new(close))];
+    let entries = [
+        News::Intent(details(&said[..said.len().min(1)]), intent),
+        News::Close(details(said), Box::new(close)),
+    ];
     let mut opening = Some(&opening);
     for news in entries {
         assert!(journal.append(CallId(900), opening.take(), news, drop).is_none());
@@ -47,7 +57,7 @@ async fn what_a_dead_process_promised_is_brought_in_whole_and_once() {
     Ledger::open(&path, Durability::Process).unwrap().stop().await;
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let file = left_behind(&path);
+        let file = left_behind(&path, &[]);
         seen.push(brought_in(&path).await.unwrap());
         assert!(!file.exists());
     }
@@ -78,7 +88,7 @@ async fn a_journal_that_is_cut_off_or_damaged_counts_up_to_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.db");
         Ledger::open(&path, Durability::Process).unwrap().stop().await;
-        let file = left_behind(&path);
+        let file = left_behind(&path, &[]);
         let mut bytes = std::fs::read(&file).unwrap();
         damage(&mut bytes);
         std::fs::write(&file, bytes).unwrap();
@@ -97,7 +107,7 @@ fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
             intent: first_attempt(),
             sent: Some(Body::Here(vec![b' '; 1 << 20].into())),
         };
-        News::Intent(details(), intent)
+        News::Intent(details(&[]), intent)
     };
     let mut queued = 0;
     for at in 0..17 {
@@ -118,4 +128,23 @@ fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
     assert_eq!(times(&files[1]), [99]);
     journal.settle(|| true);
     assert_eq!((times(&files[1]), busy(folder.path())), (vec![], vec!["1-me".to_owned()]));
+}
+
+#[tokio::test]
+async fn what_happened_to_a_call_is_brought_in_with_its_intent_and_its_outcome() {
+    for (cut_off, messages, outcome) in [(0, 2, OutcomeKind::Ok), (1, 1, OutcomeKind::Unknown)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.db");
+        Ledger::open(&path, Durability::Process).unwrap().stop().await;
+        let file = left_behind(&path, &["before", "afterwards"]);
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::write(&file, &bytes[..bytes.len() - cut_off]).unwrap();
+        let full = brought_in(&path).await.unwrap();
+        let said = full.timeline.map(|timeline| timeline.messages());
+        assert_eq!((full.summary.outcome, said), (Some(outcome), Some(messages)));
+        // It is sealed by whoever writes next.
+        Ledger::open(&path, Durability::Process).unwrap().stop().await;
+        let verified = Reader::at(&path).verify().await.unwrap();
+        assert_eq!((verified.sealed, verified.wrong), (1, None));
+    }
 }

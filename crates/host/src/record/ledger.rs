@@ -27,6 +27,7 @@ use super::reader::{Full, Reader, Summary};
 use super::startup::{self, Started, start};
 use super::status::Status;
 use super::writer::{Shared, Writer};
+use crate::timelines::Timelines;
 
 /// How long a call waits for the disk.
 pub(super) const DISK_WAIT: Duration = Duration::from_secs(15);
@@ -121,6 +122,7 @@ impl Ledger {
                 Durability::Process => Some(Journal::new(startup::journals(path), owner.name())),
                 Durability::Power => None,
             },
+            timelines: Timelines::default(),
         });
         let reader = Reader::of_process(path, owner.name());
         let writer = Writer::new(path.to_owned(), connection, owner, Arc::clone(&shared));
@@ -152,6 +154,16 @@ impl Ledger {
         match &*self.0 {
             Mode::On(live) => Some(&live.opened),
             Mode::Off(_) => None,
+        }
+    }
+
+    /// What happens to calls that are under way, for whoever sees it happen.
+    #[must_use]
+    pub fn timelines(&self) -> &Timelines {
+        static OFF: Timelines = Timelines::off();
+        match &*self.0 {
+            Mode::On(live) => &live.shared.timelines,
+            Mode::Off(_) => &OFF,
         }
     }
 

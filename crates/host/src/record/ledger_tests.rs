@@ -86,6 +86,7 @@ async fn a_call_is_kept_with_everything_that_was_noted() {
         finished_at: full.finished_at,
         result: Some(StoredResult::Whole(Bytes::from_static(br#"{"content":[]}"#))),
         late: None,
+        timeline: None,
     };
     assert_eq!(full, expected);
     assert!(full.intent_at.is_some() && full.finished_at >= full.intent_at);

@@ -5,6 +5,8 @@
 //! brings them into the database, many calls in one transaction. Several processes may share one
 //! database. Where a promise has to survive a loss of power, calls wait for the database instead.
 //!
+//! What happened in the middle of a call is in a table of its own, where something did: `timelines`.
+//!
 //! `seal` chains the closed calls together, `checkpoint` signs how far, `verify` checks it.
 //!
 //! Conversations have a file of their own, opened and guarded in the same way: `sessions` is the
@@ -50,6 +52,7 @@ mod startup;
 mod statements;
 mod status;
 mod tasks;
+mod timelines;
 mod traffic;
 mod verify;
 mod waiting_file;

@@ -20,6 +20,7 @@ use super::results::StoredResult;
 use super::tasks::TaskNote;
 use crate::outcome::Outcome;
 use crate::redact;
+use crate::timeline::Timeline;
 
 /// A call that is under way.
 ///
@@ -75,7 +76,11 @@ impl OpenCall {
         let details = Details {
             digest: full.definition_digest.as_deref().map(Into::into),
             verdict: summary.verdict.as_ref().map(|(word, by)| (*word, by.as_str().into())),
+            timeline: None,
         };
+        if let (Some(link), Some(timeline)) = (&link, &full.timeline) {
+            link.shared.timelines.restore(summary.id.get().cast_unsigned(), timeline);
+        }
         Self {
             id: summary.id,
             created_at: summary.created_at,
@@ -118,7 +123,13 @@ impl OpenCall {
         details.verdict = Some((verdict, by.into()));
     }
 
-    /// Adds to what was noted of the decision, such as what a hook said.
+    /// What was decided last, and by which rule or person.
+    #[must_use]
+    pub fn verdict(&self) -> Option<(VerdictWord, Arc<str>)> {
+        self.details.lock().unwrap_or_else(PoisonError::into_inner).verdict.clone()
+    }
+
+    /// Adds to what was noted of the decision, such as what a hook put in place.
     pub fn noted(&self, note: &str) {
         let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, by)) = &mut details.verdict {
@@ -137,6 +148,7 @@ impl OpenCall {
                 intent.arguments.as_ref().map(|text| link.keep(&kept::arguments(text))).transpose();
             let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
             let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
+            self.gather(link.shared.timelines.of(self.number()));
             self.promise(link, News::Intent(self.details(), row)).await?;
         }
         self.may_be_sent.store(true, Ordering::Release);
@@ -153,6 +165,8 @@ impl OpenCall {
         if let Some(link) = &self.link {
             let (waiter, written) = oneshot::channel();
             let at = Timestamp::now().as_microsecond();
+            let (status, message) = (note.state.status.as_str(), note.state.message.as_deref());
+            link.shared.timelines.add_task(self.number(), status, message);
             self.send(link, News::Task(at, Box::new(note)), Some(waiter));
             wait_for(written).await?;
         }
@@ -169,8 +183,11 @@ impl OpenCall {
     /// Leaves a call that goes on as a task open for whoever finishes it.
     #[must_use]
     pub fn leave(mut self, outcome: Outcome) -> Record {
-        let recorded = self.link.take().is_some();
-        Record { recorded, ..self.record(outcome) }
+        let link = self.link.take();
+        if let Some(link) = &link {
+            self.keep_timeline(link);
+        }
+        Record { recorded: link.is_some(), ..self.record(outcome) }
     }
 
     /// Writes the outcome; returns after the commit.
@@ -179,6 +196,7 @@ impl OpenCall {
     pub async fn close(mut self, outcome: Outcome) -> Record {
         let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
+        self.gather(link.shared.timelines.take(self.number()));
         let mut row = self.close_row(record.outcome.clone(), record.duration);
         let result = row.outcome.result.take();
         let written = match result.filter(|text| text.len() > link.result_limit) {
@@ -266,6 +284,24 @@ impl OpenCall {
         }
     }
 
+    const fn number(&self) -> u64 {
+        self.id.get().cast_unsigned()
+    }
+
+    /// Has what happened written down with what is written next.
+    fn gather(&self, timeline: Option<Box<Timeline>>) {
+        if timeline.is_some() {
+            self.details.lock().unwrap_or_else(PoisonError::into_inner).timeline = timeline;
+        }
+    }
+
+    /// Writes down what happened to a call that stays open.
+    fn keep_timeline(&self, link: &Link) {
+        if let Some(timeline) = link.shared.timelines.take(self.number()) {
+            self.send(link, News::Timeline(timeline), None);
+        }
+    }
+
     fn details(&self) -> Details {
         self.details.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -280,8 +316,10 @@ impl Drop for OpenCall {
     fn drop(&mut self) {
         let Some(link) = self.link.take() else { return };
         if self.is_task() {
+            self.keep_timeline(&link);
             return;
         }
+        self.gather(link.shared.timelines.take(self.number()));
         let outcome = if self.may_be_sent.load(Ordering::Acquire) {
             Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
         } else {

@@ -21,6 +21,7 @@ use super::schema::connect_to_read;
 use super::startup;
 use crate::outcome::OutcomeKind;
 use crate::proposed::TargetKind;
+use crate::timeline::Timeline;
 
 /// Reads a ledger without being able to change it.
 #[derive(Debug, Clone)]
@@ -94,13 +95,15 @@ pub struct Full {
     pub result: Option<StoredResult>,
     /// What the server answered after the call was closed.
     pub late: Option<Bytes>,
+    /// What happened between its beginning and its end, beside the above.
+    pub timeline: Option<Timeline>,
 }
 
 /// As long other processes may take to bring in what they promised.
 const OTHERS: Duration = Duration::from_millis(200);
 
-const EVERYTHING: &str =
-    "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task FROM calls";
+const EVERYTHING: &str = "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task,
+    (SELECT steps FROM timelines WHERE call = calls.id) AS timeline FROM calls";
 
 const BY_REFERENCE: &str = "WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
 

@@ -15,6 +15,7 @@ use super::reader::{Full, Summary};
 use super::results::StoredResult;
 use crate::outcome::OutcomeKind;
 use crate::proposed::TargetKind;
+use crate::timeline::Timeline;
 
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     let verdict = match word(row, "verdict", VerdictWord::from_word)? {
@@ -71,6 +72,9 @@ pub(super) fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
             None => result(row)?,
         },
         late: bytes(row, "late")?,
+        timeline: row
+            .get::<_, Option<String>>("timeline")?
+            .and_then(|text| Timeline::from_text(&text)),
     })
 }
 

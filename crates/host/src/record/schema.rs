@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::file_error::FileError;
 use super::ledger::{Durability, LedgerOptions};
 use super::seal;
+use super::timelines;
 
 /// What a file of one kind holds.
 #[derive(Debug)]
@@ -21,7 +22,15 @@ pub(super) struct Schema {
 /// The tables of the ledger; the mark reads `SWBD`.
 pub(super) const LEDGER: Schema = Schema {
     application: 0x5357_4244,
-    migrations: &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, seal::FORMAT, FORMAT_6],
+    migrations: &[
+        FORMAT_1,
+        FORMAT_2,
+        FORMAT_3,
+        FORMAT_4,
+        seal::FORMAT,
+        FORMAT_6,
+        timelines::FORMAT,
+    ],
 };
 
 // Large values come last, so that reading the short ones does not walk through them.
@@ -200,7 +209,7 @@ mod tests {
             ledger.stop().await;
         }
         let connection = connect_to_read(&path).unwrap();
-        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 6);
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 7);
         let plan: String = connection
             .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
                 row.get("detail")

@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use super::bodies::is_untouched;
 use super::file::folder_of;
 use super::startup::bodies;
+use super::timelines::COLUMN as TIMELINE;
 
 /// The table of seals.
 pub(super) const FORMAT: &str = "
@@ -25,7 +26,8 @@ pub(super) const FORMAT: &str = "
     ) STRICT;
 ";
 
-/// What a seal covers. A late answer comes after the end of a call and is not among it.
+/// What a seal covers, beside what happened in the middle of the call. A late answer comes after
+/// the end of a call and is not among it.
 const COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
     verdict, verdict_by, intent_at, instance, attempts, fallback, outcome, reason, message, hint, \
     finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
@@ -135,9 +137,11 @@ pub(super) fn row_digest(
     call: i64,
     over: Over,
 ) -> rusqlite::Result<Option<Sum>> {
-    let query = format!("SELECT {COLUMNS} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
+    let query =
+        format!("SELECT {COLUMNS}, {TIMELINE} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
     let mut statement = connection.prepare_cached(&query)?;
-    let columns = statement.column_count();
+    // The last one is what happened, where something did.
+    let columns = statement.column_count().saturating_sub(1);
     let ledger = Path::new(connection.path().unwrap_or_default());
     let results = folder_of(ledger).join("results");
     statement
@@ -145,6 +149,10 @@ pub(super) fn row_digest(
             let mut sum = Sha256::new();
             for column in 0..columns {
                 add_value(&mut sum, row.get_ref(column)?);
+            }
+            match row.get_ref(columns)? {
+                ValueRef::Null => {}
+                timeline => add_value(&mut sum, timeline),
             }
             let file = row.get::<_, Option<String>>("result_file")?;
             if let Some(file) = file.filter(|_| over == Over::Everything) {

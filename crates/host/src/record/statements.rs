@@ -11,6 +11,7 @@ use super::kept;
 use super::results::StoredResult;
 use super::seal::{self, Sum};
 use super::tasks::write_task;
+use super::timelines;
 
 const INSERT: &str = "
     INSERT OR IGNORE INTO calls (id, owner, created_at, face, caller, server, kind, target,
@@ -129,20 +130,31 @@ pub(super) fn insert(
         &stored.place,
     ];
     let is_new = statement.execute(values.as_slice())? > 0;
+    let timeline = details.timeline.as_ref().filter(|_| is_new);
+    let timeline = timeline.map(|steps| timelines::write(connection, row.id.get(), steps));
+    let timeline = timeline.transpose()?;
     if !is_new || close.is_none() || stored.file.is_some() {
         return Ok(None);
     }
     // Whose row it is, the second of these, is no part of what is sealed.
     let sealed = values.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, one)| *one);
-    seal::digest_of(sealed).map(Some)
+    let timeline = timeline.iter().map(|text| text as &dyn ToSql);
+    seal::digest_of(sealed.chain(timeline)).map(Some)
 }
 
 /// Puts what is new about a call into its row.
 pub(super) fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<usize> {
     let id = change.id.get();
     match &change.news {
-        News::Intent(details, row) => send_intent(connection, id, details, row),
-        News::Close(details, row) => close(connection, id, details, row),
+        News::Intent(details, row) => {
+            let changed = send_intent(connection, id, details, row)?;
+            timelines::write_if(connection, id, details.timeline.as_deref(), changed)
+        }
+        News::Close(details, row) => {
+            let changed = close(connection, id, details, row)?;
+            timelines::write_if(connection, id, details.timeline.as_deref(), changed)
+        }
+        News::Timeline(steps) => timelines::write_open(connection, id, steps),
         News::Task(at, note) => write_task(connection, id, *at, note),
         News::Late(answer) => {
             connection.prepare_cached(LATE)?.execute((id, kept::without_secrets(answer).as_ref()))

@@ -108,7 +108,9 @@ async fn whoever_takes_a_task_up_closes_its_call_and_keeps_what_was_noted() {
 
     let ledger = open(&path);
     let full = ledger.show(id).await.unwrap().unwrap();
+    assert_eq!(full.timeline.as_ref().map(|timeline| timeline.steps().len()), Some(1));
     let (first, second) = (ledger.take_up(&full), ledger.take_up(&full));
+    first.task(note(TaskStatus::Working, Some("half"))).await.unwrap();
     let outcome = Outcome::ok(Bytes::from_static(b"{}"));
     let record = first.close(outcome.clone()).await;
     assert_eq!((record.id, record.recorded, &record.outcome), (Some(id), true, &outcome));
@@ -117,6 +119,7 @@ async fn whoever_takes_a_task_up_closes_its_call_and_keeps_what_was_noted() {
     let full = ledger.show(id).await.unwrap().unwrap();
     assert_eq!(full.summary.outcome, Some(OutcomeKind::Ok));
     assert_eq!(full.definition_digest.as_deref(), Some("d1g357"));
+    assert_eq!(full.timeline.map(|timeline| timeline.steps().len()), Some(2));
     assert_eq!(ledger.tasks(WhichTasks::Running).await.unwrap(), []);
     let all = ledger.tasks(WhichTasks::All).await.unwrap();
     assert_eq!(all.iter().map(|task| task.outcome).collect::<Vec<_>>(), [Some(OutcomeKind::Ok)]);

@@ -17,6 +17,7 @@ use super::queue::{Queue, Taken};
 use super::seal::{Sum, seal, unsealed};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
+use crate::timelines::Timelines;
 
 /// How many messages go into one transaction.
 const LARGEST_GROUP: usize = 4096;
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     pub(super) ids: Ids,
     /// None where every promise has to survive a loss of power: then calls wait for the database.
     pub(super) journal: Option<Journal>,
+    /// What happens to calls that are under way.
+    pub(super) timelines: Timelines,
 }
 
 #[derive(Debug, Clone)]

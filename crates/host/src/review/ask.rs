@@ -1,6 +1,7 @@
 //! What a server asks of the person, and who puts it to them.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -59,6 +60,11 @@ pub trait Asker: Send + Sync {
     /// has gone, does not decide anything: the future stays open.
     fn ask<'a>(&'a self, ask: &'a Ask) -> Replying<'a>;
 
+    /// Whether there is somebody who may answer.
+    fn is_there(&self) -> bool {
+        true
+    }
+
     /// Tells the person that what `server` wanted done at an address is done, as it says.
     fn completed(&self, server: &str) {
         let _ = server;
@@ -67,6 +73,11 @@ pub trait Asker: Send + Sync {
     /// Tells the person that `server` asked for something, and why it was turned down unasked.
     fn turned_down(&self, server: &str, why: &str) {
         let _ = (server, why);
+    }
+
+    /// How long it waits for a reply, if not as long as the queue says.
+    fn limit(&self) -> Option<Duration> {
+        None
     }
 
     /// Hears what becomes of a question while it waits.
@@ -82,5 +93,9 @@ pub struct NobodyToAsk;
 impl Asker for NobodyToAsk {
     fn ask<'a>(&'a self, _ask: &'a Ask) -> Replying<'a> {
         Box::pin(async { Reply::Decline })
+    }
+
+    fn is_there(&self) -> bool {
+        false
     }
 }

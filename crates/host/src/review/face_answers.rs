@@ -51,8 +51,16 @@ pub struct FaceAnswers {
     config: OnceLock<Published<Config>>,
     /// Whether any server was told that there are folders to ask for.
     told_of_roots: AtomicBool,
-    /// The addresses that people agreed to visit: which server asked, and its name for the question.
-    visited: Mutex<VecDeque<(String, String)>>,
+    visited: Mutex<VecDeque<Visited>>,
+}
+
+/// An address that somebody agreed to visit.
+struct Visited {
+    server: String,
+    /// The server's name for the question.
+    id: String,
+    /// Who is told when that is done.
+    asker: Arc<dyn Asker>,
 }
 
 impl FaceAnswers {
@@ -96,29 +104,36 @@ impl FaceAnswers {
     }
 
     async fn elicit(&self, asking: Asking<'_>) -> Result<String, RpcError> {
+        let asker = self.asker_of(asking.call);
         match ask_of(asking) {
             Ok(mut ask) => {
                 let reply = match &self.waiting {
                     Some(waiting) => self.put_and_wait(waiting, &mut ask, asking.call).await,
                     None => self.put(&ask).await,
                 };
-                self.remember_address(&ask, &reply, asking.params);
-                Ok(self.result(&ask, reply).to_string())
+                self.remember_address(&ask, &reply, asking.params, &asker);
+                Ok(result(asker.as_ref(), &ask, reply).to_string())
             }
             Err(BadAsk::Malformed(why)) => {
-                self.asker.turned_down(asking.server, &why);
+                asker.turned_down(asking.server, &why);
                 Err(RpcError::new(RpcError::INVALID_PARAMS, why))
             }
             // A well-formed question gets a well-formed no, which servers know how to take.
             Err(BadAsk::Unsafe(why)) => {
-                self.asker.turned_down(asking.server, &why);
+                asker.turned_down(asking.server, &why);
                 Ok(json!({"action": "decline"}).to_string())
             }
         }
     }
 
     /// Notes which address a person agreed to visit, to tell them when that is done.
-    fn remember_address(&self, ask: &Ask, reply: &Reply, params: Option<&Json>) {
+    fn remember_address(
+        &self,
+        ask: &Ask,
+        reply: &Reply,
+        params: Option<&Json>,
+        asker: &Arc<dyn Asker>,
+    ) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Named {
@@ -131,7 +146,8 @@ impl FaceAnswers {
             if visited.len() >= MOST_VISITED {
                 visited.pop_front();
             }
-            visited.push_back((ask.server.clone(), id));
+            let (server, asker) = (ask.server.clone(), Arc::clone(asker));
+            visited.push_back(Visited { server, id, asker });
         }
     }
 
@@ -148,7 +164,7 @@ impl FaceAnswers {
             return Err(not_answered(asking.method));
         };
         let mut prepared = samplings.prepare(asking, &settings).map_err(|bad| {
-            self.asker.turned_down(asking.server, &bad.to_string());
+            self.asker_of(asking.call).turned_down(asking.server, &bad.to_string());
             match bad {
                 BadAsk::Malformed(why) => RpcError::new(RpcError::INVALID_PARAMS, why),
                 BadAsk::Unsafe(why) => rejected(&why),
@@ -170,6 +186,13 @@ impl FaceAnswers {
             }
         }
         samplings.run(&prepared).await
+    }
+
+    /// Whoever registered for the call, or the face.
+    fn asker_of(&self, call: Option<u64>) -> Arc<dyn Asker> {
+        let registered =
+            self.waiting.as_ref().zip(call).and_then(|(waiting, call)| waiting.askers().of(call));
+        registered.unwrap_or_else(|| Arc::clone(&self.asker))
     }
 
     async fn put(&self, ask: &Ask) -> Reply {
@@ -198,28 +221,17 @@ impl FaceAnswers {
         put_ask(waiting, self.asker.as_ref(), ask, seen.caller, in_turn).await
     }
 
-    /// The reply as the protocol spells it; what does not fit the form does not leave.
-    fn result(&self, ask: &Ask, reply: Reply) -> Value {
-        let content = match (reply, &ask.kind) {
-            (Reply::Decline, _) => return json!({"action": "decline"}),
-            (Reply::Cancel, _) => return json!({"action": "cancel"}),
-            (Reply::Accept(_), AskKind::Url(_) | AskKind::Sampling(_)) => {
-                return json!({"action": "accept"});
-            }
-            (Reply::Accept(content), AskKind::Form(form)) => {
-                let content: Map<String, Value> = content.unwrap_or_default();
-                form.check(&content).map(|()| content)
-            }
-        };
-        match content {
-            Ok(content) => json!({"action": "accept", "content": content}),
-            Err(problems) => {
-                let first = problems.first().map(ToString::to_string).unwrap_or_default();
-                let why = format!("what was filled in does not fit the form: {first}");
-                self.asker.turned_down(&ask.server, &why);
-                json!({"action": "cancel"})
-            }
+    /// What people and models answer for this server.
+    fn of_people(&self, server: &str) -> Map<String, Value> {
+        let mut capabilities = Map::new();
+        capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
+        let sampling = self.sampling(server);
+        if let Some(capability) =
+            sampling.and_then(|(samplings, settings)| samplings.capability(&settings))
+        {
+            capabilities.insert("sampling".to_owned(), capability);
         }
+        capabilities
     }
 
     /// The folders of this moment: those that were given, or else those of the settings.
@@ -245,28 +257,26 @@ impl Answers for FaceAnswers {
     }
 
     fn capabilities(&self, server: &str) -> String {
-        let mut capabilities = Map::new();
-        capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
+        let mut capabilities = self.of_people(server);
         if !self.roots().is_empty() {
             self.told_of_roots.store(true, Ordering::Relaxed);
             capabilities.insert("roots".to_owned(), json!({"listChanged": true}));
         }
-        let sampling = self.sampling(server);
-        if let Some(capability) =
-            sampling.and_then(|(samplings, settings)| samplings.capability(&settings))
-        {
-            capabilities.insert("sampling".to_owned(), capability);
-        }
         Value::Object(capabilities).to_string()
+    }
+
+    fn for_others(&self, server: &str) -> Option<String> {
+        let is_there = self.waiting.is_some() && self.asker.is_there();
+        is_there.then(|| Value::Object(self.of_people(server)).to_string())
     }
 
     fn completed(&self, server: &str, elicitation: &str) {
         let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = visited.iter().position(|(asker, id)| asker == server && id == elicitation);
+        let place = visited.iter().position(|one| one.server == server && one.id == elicitation);
         // What nobody was asked, or was told already, is nothing to tell.
-        if place.and_then(|place| visited.remove(place)).is_some() {
+        if let Some(one) = place.and_then(|place| visited.remove(place)) {
             drop(visited);
-            self.asker.completed(server);
+            one.asker.completed(server);
         }
     }
 
@@ -283,6 +293,30 @@ impl Answers for FaceAnswers {
                 method => Err(not_answered(method)),
             }
         })
+    }
+}
+
+/// The reply as the protocol spells it; what does not fit the form does not leave.
+fn result(asker: &dyn Asker, ask: &Ask, reply: Reply) -> Value {
+    let content = match (reply, &ask.kind) {
+        (Reply::Decline, _) => return json!({"action": "decline"}),
+        (Reply::Cancel, _) => return json!({"action": "cancel"}),
+        (Reply::Accept(_), AskKind::Url(_) | AskKind::Sampling(_)) => {
+            return json!({"action": "accept"});
+        }
+        (Reply::Accept(content), AskKind::Form(form)) => {
+            let content: Map<String, Value> = content.unwrap_or_default();
+            form.check(&content).map(|()| content)
+        }
+    };
+    match content {
+        Ok(content) => json!({"action": "accept", "content": content}),
+        Err(problems) => {
+            let first = problems.first().map(ToString::to_string).unwrap_or_default();
+            let why = format!("what was filled in does not fit the form: {first}");
+            asker.turned_down(&ask.server, &why);
+            json!({"action": "cancel"})
+        }
     }
 }
 

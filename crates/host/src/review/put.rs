@@ -52,6 +52,7 @@ pub(crate) async fn put_question(
     question: &Question,
     call: (u64, CallSeen),
 ) -> Result<Answer, Unanswered> {
+    let waiting = &waiting.within(reviewer.limit());
     let (number, seen) = call;
     let asked = || Asked {
         matter: Matter::of_question(question),
@@ -96,6 +97,7 @@ pub(crate) async fn put_ask(
     caller: Option<String>,
     face: impl Future<Output = Reply> + Send,
 ) -> Reply {
+    let waiting = &waiting.within(asker.limit());
     let asked = || Asked {
         matter: Matter::of_ask(ask),
         call: ask.call.clone(),

@@ -1,6 +1,7 @@
 //! Who answers questions: the face that a person sits at, or nobody.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use crate::policy::{Answer, Question};
 use crate::review::put::News;
@@ -25,6 +26,11 @@ pub trait Reviewer: Send + Sync {
     /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
     /// has gone, does not decide anything: the future stays open.
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+
+    /// How long it waits for an answer, if not as long as the queue says.
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
 
     /// Hears what becomes of a question while it waits.
     fn hear(&self, news: News<'_>) {

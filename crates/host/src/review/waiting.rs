@@ -24,11 +24,10 @@ pub const USUAL_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 /// Everything that waits for a person. Clones are handles on the same queue.
 #[derive(Clone)]
-pub struct Waiting(pub(super) Arc<Shared>);
+pub struct Waiting(pub(super) Arc<Shared>, Duration);
 
 pub(super) struct Shared {
     pub(super) store: Arc<dyn WaitingStore>,
-    limit: Duration,
     /// How much of it is ours.
     pub(super) own: AtomicUsize,
     /// Tells that something of this process was answered.
@@ -61,14 +60,14 @@ impl Waiting {
     /// A queue that is kept in `store`, in which a person may take as long as `limit`.
     #[must_use]
     pub fn new(store: Arc<dyn WaitingStore>, limit: Duration) -> Self {
-        Self(Arc::new(Shared {
+        let shared = Shared {
             store,
-            limit,
             own: AtomicUsize::new(0),
             changed: Notify::new(),
             askers: CallAskers::default(),
             around: OnceLock::new(),
-        }))
+        };
+        Self(Arc::new(shared), limit)
     }
 
     /// What waits, the oldest first, of all processes.
@@ -129,8 +128,13 @@ impl Waiting {
 
     /// How long a person may take.
     #[must_use]
-    pub fn limit(&self) -> Duration {
-        self.0.limit
+    pub const fn limit(&self) -> Duration {
+        self.1
+    }
+
+    /// The same queue, in which a person may take so long, if there is another limit.
+    pub(super) fn within(&self, limit: Option<Duration>) -> Self {
+        Self(Arc::clone(&self.0), limit.unwrap_or(self.1))
     }
 
     /// Tells `events` what begins and ends to wait, and asks `calls` about calls.
@@ -212,6 +216,6 @@ impl Watch {
 
 impl std::fmt::Debug for Waiting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Waiting").field("limit", &self.0.limit).finish_non_exhaustive()
+        f.debug_struct("Waiting").field("limit", &self.1).finish_non_exhaustive()
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -56,7 +57,7 @@ pub enum State {
 }
 
 /// What waits, and whose it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
     /// What it is about.
     pub matter: Matter,
@@ -69,7 +70,7 @@ pub struct Asked {
 }
 
 /// What is to be decided. All texts are those of models and servers: escape them to show them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Matter {
     /// Whether a call may run.
@@ -79,7 +80,7 @@ pub enum Matter {
 }
 
 /// A call that may or may not run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewMatter {
     /// The server.
     pub server: String,
@@ -101,7 +102,7 @@ pub struct ReviewMatter {
 }
 
 /// What a server asks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AskMatter {
     /// The server.
     pub server: String,
@@ -114,7 +115,7 @@ pub struct AskMatter {
 }
 
 /// What a server wants.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedFor {
     /// A form to be filled in.

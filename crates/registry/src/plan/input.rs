@@ -1,12 +1,14 @@
 //! What has to be asked before a server can be added.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::error::PlanError;
 use crate::server_json::Input;
 
 /// One question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RegistryQuestion")]
 pub struct Asked {
     /// By which name it is answered.
     pub name: String,
@@ -33,8 +35,9 @@ pub struct Asked {
 }
 
 /// What kind of value an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AnswerFormat")]
 pub enum Format {
     /// Any text.
     #[default]

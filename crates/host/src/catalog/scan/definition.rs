@@ -9,8 +9,11 @@ use super::judge::Found;
 use super::mirrored::secret_headers;
 
 /// What a definition describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DefinitionKind")]
 pub enum Kind {
     /// A tool.
     Tool,

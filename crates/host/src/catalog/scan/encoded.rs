@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use super::alphabets::alphabets;
 use super::codes::codes;
 use super::numbers::numbers;
 
@@ -30,6 +31,7 @@ pub(super) fn decoded(text: &str) -> Vec<Decoded> {
     runs(text, &mut found);
     pieces(text, &mut found);
     numbers(text, &mut found);
+    alphabets(text, &mut found);
     found.extend(codes(text));
     found
 }
@@ -94,6 +96,10 @@ fn pieces(text: &str, found: &mut Vec<Decoded>) {
 fn said(run: &str) -> Option<String> {
     let digits = run.strip_prefix("0x").or_else(|| run.strip_prefix("0X")).unwrap_or(run);
     if let Some(said) = from_hex(digits).or_else(|| from_base32(run)).or_else(|| from_base64(run)) {
+        return Some(said);
+    }
+    // Seven bits for letters of sixteen.
+    if let Some(said) = run.strip_prefix('+').and_then(|it| from_base64(it.trim_end_matches('-'))) {
         return Some(said);
     }
     // Names are long, too, but no name reads like a sentence from its end.

@@ -1,5 +1,6 @@
 //! What the scanner found, where, and how serious it is.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::catalog::excerpt::shown_text;
@@ -16,7 +17,7 @@ const EXCERPT: usize = 160;
 const BEFORE: usize = 24;
 
 /// How serious a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
@@ -48,7 +49,8 @@ impl Severity {
 }
 
 /// One thing that was found in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ScanFinding")]
 pub struct Finding {
     /// The rule that found it.
     pub rule: &'static str,

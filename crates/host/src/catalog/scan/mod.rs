@@ -1,6 +1,7 @@
 //! Looks for what a text tries on a model or a person: hidden characters, encoded text, orders,
 //! secrets, other servers' tools. Text is made plain first; what is found is judged by `rules.json`.
 
+mod alphabets;
 mod codes;
 mod definition;
 mod encoded;

@@ -129,7 +129,10 @@ async fn slow(exchange: &Exchange, incoming: &Incoming) -> Result<Value, &'stati
     for step in 1..=steps {
         tokio::time::sleep(whole / steps).await;
         if let Some(token) = token {
-            let progress = json!({"progressToken": token, "progress": step, "total": steps});
+            let mut progress = json!({"progressToken": token, "progress": step, "total": steps});
+            if let Some(words) = arguments.get("words").and_then(Value::as_str) {
+                progress["message"] = json!(format!("{words} {step}"));
+            }
             exchange.outlet.notice(message::notice("notifications/progress", &progress)).await;
         }
     }

@@ -1,0 +1,117 @@
+//! The first use of a server: whoever is here is asked; where nobody is, it is told what was pinned.
+
+use std::sync::PoisonError;
+
+use switchboard_host::config::{FirstUse, Pins};
+use switchboard_host::format::escape_line;
+use switchboard_host::{FirstAnswer, Host, NewServer};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::first_use::{Said, put};
+use crate::ui::printer::Printer;
+use crate::ui::terminal;
+
+/// Asks the person who is here about every server that nobody has approved, each once.
+pub(crate) async fn ask_about_new(context: &Context, host: &Host) -> Result<(), CliError> {
+    if !context.can_show_new_servers() {
+        return Ok(());
+    }
+    for new in host.new_servers() {
+        if is_asked_first(context, &new) {
+            ask(context, host, new).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a person was not asked about a server as it is, who is asked from here on.
+fn is_asked_first(context: &Context, new: &NewServer) -> bool {
+    let mut asked = context.asked_about.lock().unwrap_or_else(PoisonError::into_inner);
+    asked.insert(format!("{} {}", new.server, new.version))
+}
+
+/// Whether whoever is here is asked about new servers.
+pub(crate) fn is_asked_about(context: &Context) -> bool {
+    let settings = context.silent_config().settings;
+    let is_wanted = settings.pins && settings.first_use != FirstUse::Trust;
+    is_wanted && !context.shared.locked && context.can_show_new_servers()
+}
+
+/// Starts a server that was just added or approved, so that the person sees at once what it offers.
+pub(crate) async fn look(context: &Context, name: &str) -> Result<(), CliError> {
+    let config = context.silent_config();
+    let Some(server) = config.servers.get(name).filter(|_| is_asked_about(context)) else {
+        return Ok(());
+    };
+    let pins = Pins::load(&context.places.state, &server.identity())?;
+    if server.disabled || server.barred.is_some() || !pins.approved.is_empty() {
+        return Ok(());
+    }
+    let shown = escape_line(name);
+    context.printer.say(&format!("starting `{shown}` once, to see what it offers"));
+    let only = [server.id.clone()];
+    let host = context.start(Some(only.to_vec()))?;
+    context.ready(&host, Some(&only)).await?;
+    host.stop().await;
+    Ok(())
+}
+
+/// Tells of every server that was pinned as it is, because nobody is here to be asked.
+pub(crate) async fn tell_of_unseen(printer: Printer, host: Host) {
+    let mut changes = host.pinned_unseen().changes();
+    let mut told = 0;
+    let mut unseen = changes.load();
+    loop {
+        // The oldest are forgotten when there are very many; then the newest is told.
+        for one in unseen.iter().skip(told.min(unseen.len().saturating_sub(1))) {
+            printer.say(&escape_line(&one.sentence()));
+        }
+        told = unseen.len();
+        unseen = changes.changed().await;
+    }
+}
+
+async fn ask(context: &Context, host: &Host, new: NewServer) -> Result<(), CliError> {
+    let shown = new.clone();
+    let said = tokio::select! {
+        biased;
+        () = no_longer_new(host, &new) => return Ok(()),
+        () = context.interrupts.token().cancelled() => Said::Left,
+        said = put(shown, context.printer.width()) => said,
+    };
+    let answer = if said == Said::Use { FirstAnswer::Use } else { FirstAnswer::NotNow };
+    // Whoever closed the window has not said anything.
+    if said != Said::Left || !terminal::is_gone() {
+        let name = escape_line(new.server.as_str());
+        match host.answer_first_use(&new, answer).await {
+            Ok(true) => context.printer.say(&format!(
+                "`{name}` may be used, exactly as it was shown; whatever changes waits for you"
+            )),
+            Ok(false) if answer == FirstAnswer::NotNow => {
+                context.printer.say(&format!("nothing of `{name}` is used until you agree to it"));
+            }
+            Ok(false) => {
+                let hint = format!("look at it with `switchboard pins diff {name}`");
+                let message = format!("`{name}` offers something else by now, and stays held");
+                context.printer.warn(&message, Some(&hint));
+            }
+            Err(why) => context.printer.warn(&format!("the answer cannot be kept: {why}"), None),
+        }
+    }
+    if said == Said::Left {
+        host.stop().await;
+        return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
+    }
+    Ok(())
+}
+
+/// Waits until a server is not what is asked about any more: it was answered elsewhere, or changed.
+async fn no_longer_new(host: &Host, new: &NewServer) {
+    let mut changes = host.held().changes();
+    let is_new = || host.new_servers().iter().any(|one| one.version == new.version);
+    while is_new() {
+        changes.changed().await;
+    }
+}

@@ -1,0 +1,76 @@
+//! Waits for the servers of a command, and tells what is the matter with them.
+
+use switchboard_host::connect::Status;
+use switchboard_host::format::escape_line;
+use switchboard_host::{Host, ServerId};
+
+use crate::commands::first_use;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::ui::starting::Starting;
+
+impl Context {
+    /// Waits for the servers to come up, shows that on a terminal, and tells which did not. The
+    /// person who is here is asked about those that are new.
+    pub(crate) async fn ready(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        self.up(host, only).await?;
+        first_use::ask_about_new(self, host).await?;
+        self.tell_state(host);
+        Ok(())
+    }
+
+    /// The same without a word about new servers.
+    pub(crate) async fn ready_unasked(
+        &self,
+        host: &Host,
+        only: Option<&[ServerId]>,
+    ) -> Result<(), CliError> {
+        self.up(host, only).await?;
+        self.tell_state(host);
+        Ok(())
+    }
+
+    async fn up(&self, host: &Host, only: Option<&[ServerId]>) -> Result<(), CliError> {
+        let starting = Starting::show(&self.printer, host);
+        let waited = self.interrupts.token().run_until_cancelled(host.settled(only)).await;
+        starting.finish();
+        if waited.is_none() {
+            host.stop().await;
+            return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
+        }
+        Ok(())
+    }
+
+    fn tell_state(&self, host: &Host) {
+        for problem in host.hooks().problems() {
+            let hint = "`switchboard hooks list` shows them";
+            self.printer.warn(&escape_line(&problem), Some(hint));
+        }
+        for server in host.fleet().load().servers.values() {
+            if let Status::NeedsApproval = server.status {
+                let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
+                self.printer
+                    .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
+            }
+            if let Some(failure) = server.status.failure() {
+                let message = format!("server `{}` is not ready: {}", server.id, failure.message);
+                self.printer.warn(&message, failure.hint.as_deref());
+            }
+        }
+        for (server, held) in &host.held().load().servers {
+            let count = held.definitions.len();
+            let what = match (&held.whole, count) {
+                (Some(why), _) => format!("is held: {why}"),
+                (None, 1) => "has a definition that is held".to_owned(),
+                (None, _) => format!("has {count} definitions that are held"),
+            };
+            let hint = format!("look with `switchboard pins diff {server}`");
+            self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
+        }
+    }
+}

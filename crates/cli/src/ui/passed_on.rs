@@ -1,0 +1,129 @@
+//! Puts to the person at this terminal what is asked for the sake of a call that runs elsewhere.
+
+use std::pin::Pin;
+
+use switchboard_console::Told;
+use switchboard_host::review::{Ask, AskKind, AskMatter, Asked, AskedFor, Given, Matter};
+
+use crate::context::Context;
+use crate::ui::ask::{self, Said};
+use crate::ui::printer::talk;
+use crate::ui::{asker, elsewhere, sampling};
+
+/// A question at the terminal: it goes away with the future. What comes out is the answer; where
+/// nobody is there any more nothing ever does, and somebody else may answer.
+pub(crate) type Putting = Pin<Box<dyn Future<Output = Given> + Send>>;
+
+/// Puts a question.
+pub(crate) fn put(context: &Context, asked: Asked, anyway: Option<String>) -> Putting {
+    // The question needs the terminal for itself.
+    context.printer.stand_still();
+    match asked.matter {
+        Matter::Review(review) => {
+            let why = ask::with_all(&review.why, anyway.as_deref(), &review.risk);
+            let is_tool = review.is_tool();
+            let title = ask::title(&review.server, &review.target, is_tool);
+            let (arguments, problem) = (review.arguments, review.problem);
+            let asked = ask::Asked { title, arguments, why, problem, is_tool };
+            let stop = context.interrupts.token().clone();
+            Box::pin(async move {
+                match asked.put().await {
+                    Said::Answer(answer) => return Given::from(&answer),
+                    Said::Left => stop.cancel(),
+                    Said::Gone => {}
+                }
+                std::future::pending().await
+            })
+        }
+        Matter::Ask(ref matter) => {
+            let Some(ask) = ask_of(&asked, matter) else {
+                let why = "this program cannot put the question";
+                asker::turned_down(&context.printer, &matter.server, why);
+                return Box::pin(std::future::ready(Given::Cancel));
+            };
+            Box::pin(async move {
+                match asker::put(ask).await {
+                    Some(reply) => Given::from(&reply),
+                    None => std::future::pending().await,
+                }
+            })
+        }
+    }
+}
+
+/// Tells the person what happened beside the questions.
+pub(crate) fn tell(context: &Context, told: &Told) {
+    let printer = &context.printer;
+    match told {
+        Told::Waits { id, matter } => printer.say(&elsewhere::waits(id, matter)),
+        Told::AnsweredElsewhere { by, word } if context.has_person() => {
+            talk(&asker::answered_elsewhere(by, word));
+        }
+        Told::AnsweredElsewhere { by, word } => {
+            printer.say(&asker::answered_elsewhere(by, word));
+        }
+        Told::Expired if context.has_person() => talk(asker::EXPIRED),
+        Told::Expired => printer.say(asker::EXPIRED),
+        Told::Declined { server, message } => asker::declined(printer, server, message),
+        Told::TurnedDown { server, why } => asker::turned_down(printer, server, why),
+        Told::Completed { server } => asker::completed(printer, server),
+        Told::Began { .. }
+        | Told::Progress { .. }
+        | Told::Asked { .. }
+        | Told::Over { .. }
+        | Told::Alive
+        | Told::Ended(_)
+        | Told::Unknown => {}
+    }
+}
+
+/// What a server asks, as it was; nothing if only a newer program can put it.
+fn ask_of(asked: &Asked, matter: &AskMatter) -> Option<Ask> {
+    let AskedFor::Consent { details, .. } = &matter.wanted else {
+        return asked.to_ask(matter).ok()?;
+    };
+    Some(Ask {
+        server: matter.server.clone(),
+        tool: matter.tool.clone(),
+        call: asked.call.clone(),
+        reference: asked.reference.clone(),
+        message: matter.message.clone(),
+        kind: AskKind::Sampling(sampling::from_details(details)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_host::review::{SampleRole, SamplingAsk};
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_would_ask_a_model_comes_through_whole() {
+        let wanted = SamplingAsk {
+            model: "small".to_owned(),
+            system: "Be brief.".to_owned(),
+            messages: vec![
+                (SampleRole::User, "What is it?".to_owned()),
+                (SampleRole::Assistant, "A thing.".to_owned()),
+            ],
+            tools: vec!["look".to_owned()],
+            max_tokens: 50,
+        };
+        let ask = Ask {
+            server: "notes".to_owned(),
+            tool: Some("summarize".to_owned()),
+            call: Some("7".to_owned()),
+            reference: None,
+            message: "to sum it up".to_owned(),
+            kind: AskKind::Sampling(wanted),
+        };
+        let matter = Matter::of_ask(&ask);
+        let asked = Asked { matter, call: ask.call.clone(), reference: None, caller: None };
+        let text = serde_json::to_string(&asked).unwrap();
+        let read: Asked = serde_json::from_str(&text).unwrap();
+        let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
+        let again = ask_of(&read, matter).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{ask:?}"));
+    }
+}

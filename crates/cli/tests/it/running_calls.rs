@@ -1,0 +1,237 @@
+//! Calls of a home in which `serve` runs are made by it, and are for the caller as if they were not.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::console_person::Person;
+use crate::running::{PATIENCE, Ran, Running, is_alive, poll, started, wait_for_text};
+use crate::serve_client::until;
+use crate::switchboard::{Switchboard, fixture};
+
+/// A home with one server in which `serve` runs.
+fn served(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
+    let switchboard = Switchboard::new();
+    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let words = ["echo", "--era", era, "--journal", &journal, "--trace", &trace];
+    switchboard.configure(&json!({"echo": fixture(&words)}));
+    // Each command is a session of its own, so its call is the first one.
+    let denied = json!({"rules": [
+        {"effect": "deny", "target": "echo/grow"},
+        {"effect": "deny", "target": "echo/*", "when": "session.calls > 0"},
+    ]});
+    switchboard.write_policy("user", &denied);
+    let person = Person::at(&switchboard, arguments);
+    until(|| person.ask("servers/echo")["state"] == "ready");
+    (switchboard, person)
+}
+
+fn starts(switchboard: &Switchboard) -> usize {
+    started(&switchboard.path("trace")).len()
+}
+
+fn arrived(switchboard: &Switchboard) -> usize {
+    let heard = std::fs::read_to_string(switchboard.path("trace")).unwrap_or_default();
+    heard.lines().filter(|line| line.contains("tools/call")).count()
+}
+
+/// Without what is different each time.
+fn plain(ran: &Ran) -> (i32, Value, String) {
+    let shown = serde_json::from_str::<Value>(&ran.stdout).map(|mut shown| {
+        if let Some(members) = shown.as_object_mut() {
+            members.remove("id");
+            members.remove("milliseconds");
+        }
+        shown
+    });
+    (ran.code, shown.unwrap_or_else(|_| json!(ran.stdout)), ran.stderr.clone())
+}
+
+/// Fails unless a command says the same here and there, and starts something only here.
+fn check_same(switchboard: &Switchboard, words: &[&str], code: i32) {
+    for words in [words.to_vec(), [words, &["--json"]].concat()] {
+        let before = starts(switchboard);
+        let there = switchboard.run(&words).expect(code);
+        assert_eq!(starts(switchboard), before, "{words:?} started a server: {there:?}");
+        let here = switchboard.run(&[&words[..], &["--no-running"]].concat());
+        assert_eq!(plain(&there), plain(&here), "{words:?}");
+    }
+}
+
+#[test]
+fn running_calls_give_the_same_and_start_nothing() {
+    for era in ["legacy", "modern"] {
+        let (switchboard, _person) = served(era, &[]);
+        let cases: [(&[&str], i32); 20] = [
+            (&["call", "echo", "echo", "text=grüße \"x\"\n"], 0),
+            (&["call", "echo", "echo", "--json-args", r#"{ "text" : "a" }"#], 0),
+            (&["call", "echo", "content"], 0),
+            (&["call", "echo", "add", "a=1", "b=2"], 0),
+            (&["call", "echo", "big", "bytes=3000000"], 0),
+            (&["call", "echo", "fail", "message=bad"], 1),
+            (&["call", "echo", "ecoh", "text=a"], 2),
+            (&["call", "echo", "add", "a=1"], 2),
+            (&["call", "echo", "add", "a:={"], 2),
+            (&["call", "echo", "grow"], 5),
+            (&["call", "echo", "echo", "text=a", "--review"], 5),
+            (&["call", "echo", "ask", "question=Which colour?"], 0),
+            (&["call", "echo", "ask", "question=Please enter your password"], 0),
+            (&["resources", "read", "echo", "test://static-text"], 0),
+            (&["resources", "read", "echo", "test://static-binary"], 0),
+            (&["resources", "read", "echo", "test://template/7"], 0),
+            (&["prompts", "get", "echo", "greet", "name=Ada"], 0),
+            (&["prompts", "get", "echo", "great", "name=Ada"], 2),
+            (&["complete", "echo", "greet", "name=A"], 0),
+            (&["complete", "echo", "test://template/{id}", "id=1"], 0),
+        ];
+        for (words, code) in cases {
+            check_same(&switchboard, words, code);
+        }
+        let other = switchboard.run(&["call", "ecoh", "echo", "text=a"]).expect(2);
+        assert!(other.stderr.contains("did you mean `echo`?"), "{other:?}");
+    }
+}
+
+#[test]
+fn running_calls_are_recorded_as_what_was_typed_here() {
+    let (switchboard, _person) = served("modern", &[]);
+    let recorded = |words: &[&str]| {
+        switchboard.run(words);
+        let newest = switchboard.json(&["calls", "--limit", "1"]);
+        let mut shown = switchboard.json(&["calls", "show", newest[0]["id"].as_str().unwrap()]);
+        let members = shown.as_object_mut().unwrap();
+        for key in ["id", "created_at", "finished_at", "sent_at", "milliseconds", "process"] {
+            members.remove(key);
+        }
+        shown
+    };
+    for words in [
+        ["call", "echo", "echo", "text=a", "--quiet"],
+        ["call", "echo", "echo", "text=a", "--review"],
+        ["call", "echo", "fail", "message=bad", "--quiet"],
+    ] {
+        let there = recorded(&words);
+        assert_eq!(there, recorded(&[&words[..], &["--no-running"]].concat()), "{words:?}");
+        assert_eq!(there["face"], "cli", "{there}");
+    }
+}
+
+#[test]
+fn running_calls_have_their_files_written_here() {
+    let (switchboard, _person) = served("modern", &[]);
+    let before = starts(&switchboard);
+    let into = |file: &str, more: &[&str]| {
+        let words = ["resources", "read", "echo", "test://static-binary", "--output", file];
+        switchboard.run(&[&words[..], more].concat())
+    };
+    let told = into("there.png", &[]).expect(0);
+    assert!(told.stderr.contains("wrote "), "{told:?}");
+    into("here.png", &["--no-running"]).expect(0);
+    let [there, here] =
+        ["there.png", "here.png"].map(|file| std::fs::read(switchboard.path(file)).unwrap());
+    assert_eq!(there, here);
+    assert!(there.starts_with(b"\x89PNG"), "{there:?}");
+    into("there.png", &[]).expect(5);
+    into("../outside.png", &[]).expect(5);
+    switchboard.run(&["call", "echo", "content", "--save", "saved"]).expect(0);
+    assert!(std::fs::read_dir(switchboard.path("saved")).unwrap().count() > 0);
+    assert_eq!(starts(&switchboard), before + 1, "only for whoever wants their own");
+}
+
+#[test]
+fn running_calls_are_not_allowed_by_what_the_instance_allows_its_clients() {
+    let (switchboard, _person) = served("modern", &["--review", "client"]);
+    let refused = switchboard.run(&["call", "echo", "write", "key=a", "--review"]).expect(5);
+    assert!(refused.stderr.contains("needs a person's approval"), "{refused:?}");
+    assert_eq!(arrived(&switchboard), 0);
+}
+
+#[test]
+fn running_calls_wait_for_another_face_as_long_as_they_are_told() {
+    let (switchboard, _person) = served("modern", &[]);
+    let before = starts(&switchboard);
+    let words = ["call", "echo", "echo", "text=hey", "--review"];
+    let late = switchboard.run(&[&words[..], &["--wait-for-review=1s"]].concat()).expect(5);
+    assert!(late.stderr.contains("`switchboard review show "), "{late:?}");
+    let expected = "nobody answered about `echo/echo` within a second";
+    assert!(late.stderr.contains(expected), "{late:?}");
+    let calling = switchboard.start(&[&words[..], &["--wait-for-review"]].concat());
+    let waits = || switchboard.json(&["review"]).get(0).cloned();
+    let entry = poll(PATIENCE, waits).expect("something waits");
+    let id = entry["id"].as_str().unwrap();
+    switchboard.run(&["review", "answer", id, "run"]).expect(0);
+    let ran = calling.finish_within(PATIENCE).expect(0);
+    assert_eq!(ran.stdout, "hey\n");
+    assert!(ran.stderr.contains("(answered elsewhere: `run`, by "), "{ran:?}");
+    assert_eq!(starts(&switchboard), before);
+}
+
+fn slow(switchboard: &Switchboard) -> Running {
+    let before = arrived(switchboard);
+    let calling = switchboard.start(&["call", "echo", "slow", "ms=30000"]);
+    until(|| arrived(switchboard) > before);
+    calling
+}
+
+#[test]
+fn running_calls_are_given_up_with_whoever_made_them() {
+    for era in ["legacy", "modern"] {
+        let (switchboard, _person) = served(era, &[]);
+        let pid = started(&switchboard.path("trace"))[0];
+        for (number, signal) in ["INT", "TERM", "KILL"].into_iter().enumerate() {
+            let calling = slow(&switchboard);
+            calling.signal(signal);
+            let ended = calling.finish_within(Duration::from_secs(5));
+            if signal != "KILL" {
+                assert_eq!(ended.code, 130, "{ended:?}");
+                assert!(ended.stderr.contains("given up"), "{ended:?}");
+            }
+            let cancelled = vec!["tool echo/slow: cancelled (by_caller)"; number + 1];
+            until(|| switchboard.recorded() == cancelled);
+            let journal = switchboard.path("journal");
+            let told = || {
+                let told = wait_for_text(&journal, "cancelled ");
+                told.lines().filter(|line| line.starts_with("cancelled ")).count() == number + 1
+            };
+            until(told);
+        }
+        assert!(is_alive(pid), "the server goes on");
+        assert_eq!(starts(&switchboard), 1, "{era}");
+    }
+}
+
+#[test]
+fn running_calls_are_not_made_again_when_the_instance_goes_away() {
+    let (switchboard, person) = served("modern", &[]);
+    let calling = slow(&switchboard);
+    person.serving.signal("KILL");
+    let lost = calling.finish_within(PATIENCE).expect(6);
+    assert_eq!(lost.stdout, "");
+    let expected = "error: the `switchboard serve` that called `echo/slow` went away before it \
+                    told how that ended; it may have run\nhint: `switchboard calls --server echo` \
+                    shows what is known of it\n";
+    assert_eq!(lost.stderr, expected);
+    assert_eq!(arrived(&switchboard), 1, "it was called once");
+    drop(person);
+    // What it left behind leads nowhere, and does no harm.
+    let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0);
+    assert_eq!(ran.stdout, "a\n");
+    let slow = "tool echo/slow: unknown (host_crash)".to_owned();
+    assert_eq!(switchboard.recorded(), [slow, "tool echo/echo: ok".to_owned()]);
+}
+
+#[test]
+fn running_calls_of_a_task_are_left_to_the_server() {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let words = ["echo", "--tasks", "--era", "legacy", "--trace", &trace];
+    switchboard.configure(&json!({"near": fixture(&words)}));
+    let person = Person::at(&switchboard, &[]);
+    until(|| person.ask("servers/near")["state"] == "ready");
+    let left = switchboard.run(&["call", "near", "research", "ms=60000", "--detach"]).expect(0);
+    let id = left.stdout.trim();
+    assert!(left.stderr.contains("switchboard tasks wait"), "{left:?}");
+    let shown = switchboard.json(&["calls", "show", id]);
+    assert_eq!(shown["target"], "research", "{shown}");
+    assert_eq!(starts(&switchboard), 1);
+}

@@ -1,0 +1,185 @@
+//! What a call asks that `serve` makes for a terminal is put to whoever sits there.
+
+use serde_json::{Value, json};
+
+use crate::console_person::Person;
+use crate::running::{PATIENCE, Ran, poll, started};
+use crate::scripted::scripted;
+use crate::serve_client::until;
+use crate::switchboard::{Switchboard, fixture};
+use crate::terminal::Terminal;
+
+const CALL: [&str; 5] = ["call", "echo", "echo", "text=hey", "--review"];
+/// The end of the menu: when it is there, a key answers.
+const MENU: &str = "[e] edit the arguments";
+
+fn served(era: &str) -> (Switchboard, Person) {
+    let switchboard = Switchboard::new();
+    let trace = switchboard.text_path("trace");
+    let entry = fixture(&["echo", "--era", era, "--trace", &trace]);
+    switchboard.configure(&json!({ "echo": entry }));
+    let person = Person::at(&switchboard, &[]);
+    until(|| person.ask("servers/echo")["state"] == "ready");
+    (switchboard, person)
+}
+
+/// Runs a command at a terminal, waits for each question and types what follows it.
+fn typed(switchboard: &Switchboard, words: &[&str], answers: &[(&str, &str)]) -> Ran {
+    let mut terminal = switchboard.in_terminal(words);
+    for (question, answer) in answers {
+        terminal.wait_for(question);
+        terminal.say(answer);
+    }
+    terminal.finish_within(PATIENCE)
+}
+
+fn check_started_once(switchboard: &Switchboard) {
+    assert_eq!(started(&switchboard.path("trace")).len(), 1);
+}
+
+/// What waits, as soon as something does.
+fn waits(person: &Person) -> Value {
+    poll(PATIENCE, || person.ask("reviews").get(0).cloned()).expect("something waits")
+}
+
+#[test]
+fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
+    let (switchboard, _person) = served("modern");
+    let ran = typed(&switchboard, &CALL, &[(MENU, "r")]).expect(0);
+    for part in ["Run echo on echo?", r#""text": "hey""#, "risk ", "[o] only this session"] {
+        assert!(ran.stdout.contains(part), "no `{part}` in {ran:?}");
+    }
+    assert!(ran.stdout.ends_with("hey\r\n"), "{ran:?}");
+    let own = typed(&switchboard, &[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
+    // What moves before it is drawn as often as there is time for.
+    let question = |ran: &Ran| ran.stdout.split_once("Run echo").map(|(_, on)| on.to_owned());
+    assert_eq!(question(&ran), question(&own.expect(0)));
+    typed(&switchboard, &CALL, &[(MENU, "s")]).expect(5);
+    let told = [(MENU, "t"), ("instead?", "add the numbers\n")];
+    let rejected = typed(&switchboard, &CALL, &told).expect(5);
+    assert!(rejected.stdout.contains("error: add the numbers"), "{rejected:?}");
+    let left = typed(&switchboard, &CALL, &[(MENU, "\u{3}")]).expect(130);
+    assert!(!left.stdout.ends_with("hey\r\n"), "{left:?}");
+    let expected = [
+        "tool echo/echo: ok",
+        "tool echo/echo: ok",
+        "tool echo/echo: rejected (person)",
+        "tool echo/echo: rejected (person)",
+        "tool echo/echo: cancelled (by_caller)",
+    ];
+    assert_eq!(switchboard.recorded(), expected);
+}
+
+#[test]
+fn running_calls_are_sessions_of_their_own() {
+    let (switchboard, _person) = served("modern");
+    for _ in 0..2 {
+        typed(&switchboard, &CALL, &[(MENU, "o")]).expect(0);
+    }
+    switchboard.run(&CALL).expect(5);
+    check_started_once(&switchboard);
+}
+
+#[test]
+fn running_calls_that_are_always_allowed_are_remembered_in_the_file() {
+    let (switchboard, _person) = served("modern");
+    typed(&switchboard, &CALL, &[(MENU, "a")]).expect(0);
+    let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
+    assert_eq!(config["mcpServers"]["echo"]["autoApprove"], json!(["echo"]));
+}
+
+#[test]
+fn running_calls_are_answered_by_whoever_is_first() {
+    let (switchboard, person) = served("modern");
+    let mut terminal = Terminal::open(&switchboard, &CALL);
+    terminal.wait_for(MENU);
+    let entry = waits(&person);
+    assert_eq!(entry["caller"], "cli, model:review");
+    let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
+    let reply = person.act(&path, &json!({"digest": entry["digest"], "answer": "run"}));
+    assert_eq!(reply.status, 200, "{reply:?}");
+    terminal.wait_for("(no longer asked)");
+    terminal.wait_for("(answered elsewhere: `run`, by the console)");
+    let (code, shown) = terminal.finish();
+    assert_eq!((code, shown.trim()), (0, "hey"));
+    check_started_once(&switchboard);
+}
+
+#[test]
+fn running_calls_outlive_a_terminal_while_they_wait_for_somebody() {
+    let (switchboard, person) = served("modern");
+    let mut terminal = Terminal::open(&switchboard, &CALL);
+    terminal.wait_for(MENU);
+    terminal.hang_up();
+    let entry = waits(&person);
+    let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
+    let reply = person.act(&path, &json!({"digest": entry["digest"], "answer": "run"}));
+    assert_eq!(reply.status, 200, "{reply:?}");
+    until(|| switchboard.recorded() == ["tool echo/echo: ok"]);
+}
+
+#[test]
+fn running_calls_have_forms_filled_in_at_the_terminal() {
+    let words = ["call", "echo", "ask", "question=Which colour?"];
+    for era in ["legacy", "modern"] {
+        let (switchboard, _person) = served(era);
+        let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
+        let ran = typed(&switchboard, &words, &answers).expect(0);
+        assert!(ran.stdout.contains("asks you, for ask (call 1):"), "{era}: {ran:?}");
+        assert!(ran.stdout.ends_with("green\r\n"), "{era}: {ran:?}");
+        for (answer, expected) in [("!decline\r", "decline"), ("\u{1b}", "cancel")] {
+            let ran = typed(&switchboard, &words, &[("| Which colour?", answer)]).expect(0);
+            let expected = format!("no answer: {expected}\r\n");
+            assert!(ran.stdout.ends_with(&expected), "{era}: {ran:?}");
+        }
+        check_started_once(&switchboard);
+        assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"; 3], "{era}");
+    }
+}
+
+#[test]
+fn running_calls_have_forms_taken_back_that_somebody_else_filled_in() {
+    let (switchboard, person) = served("modern");
+    let words = ["call", "echo", "ask", "question=Which colour?"];
+    let mut terminal = Terminal::open(&switchboard, &words);
+    terminal.wait_for("| Which colour?");
+    let entry = waits(&person);
+    let name = entry["wanted"]["order"][0].as_str().unwrap_or("answer").to_owned();
+    let body = json!({"digest": entry["digest"], "answer": "accept", "content": {name: "blue"}});
+    let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
+    let reply = person.act(&path, &body);
+    assert_eq!(reply.status, 200, "{reply:?} {entry}");
+    terminal.wait_for("(the server no longer asks)");
+    terminal.wait_for("(answered elsewhere: `accept`, by the console)");
+    let (code, shown) = terminal.finish();
+    assert_eq!((code, shown.trim()), (0, "blue"));
+}
+
+#[test]
+fn running_calls_ask_the_model_only_with_the_consent_of_the_terminal() {
+    let mut entry = fixture(&["asker", "--era", "legacy"]);
+    entry["sampling"] = json!(true);
+    let turns = json!([{"text": "Hello, server."}]);
+    let switchboard = scripted(&json!({"mcpServers": {"asker": entry}}), &turns);
+    let person = Person::at(&switchboard, &[]);
+    until(|| person.ask("servers/asker")["state"] == "ready");
+    let said = json!([{"role": "user", "content": {"type": "text", "text": "Hi"}}]);
+    let request = format!("request:={}", json!({"messages": said, "maxTokens": 50}));
+    let words = ["call", "asker", "sample", &request];
+    for (answer, expected) in [("n\r", "declined"), ("y\r", "Hello, server.")] {
+        let ran = typed(&switchboard, &words, &[("Ask the model?", answer)]);
+        assert!(ran.stdout.contains("Server asker wants to ask the model main"), "{ran:?}");
+        assert!(ran.stdout.contains("  | Hi\r\n"), "{ran:?}");
+        assert!(ran.stdout.contains(expected), "{ran:?}");
+    }
+}
+
+#[test]
+fn running_calls_show_how_far_they_are() {
+    let (switchboard, _person) = served("modern");
+    let words = ["call", "echo", "slow", "ms=3000", "steps=6"];
+    let ran = typed(&switchboard, &words, &[]).expect(0);
+    assert!(ran.stdout.contains("calling echo/slow"), "{ran:?}");
+    assert!(ran.stdout.contains("50%"), "{ran:?}");
+    check_started_once(&switchboard);
+}

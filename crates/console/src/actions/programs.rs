@@ -1,0 +1,79 @@
+//! Calls for other programs of the same user, with everything that happens told as it happens.
+
+use std::convert::Infallible;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::IntoResponse as _;
+use futures_util::StreamExt as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use switchboard_host::Face;
+
+use super::body::{Answer, read};
+use super::done::{AnswerTaken, CallGivenUp};
+use super::reviews::Said;
+use crate::console::Shared;
+use crate::door::Signed;
+use crate::programs::{self, NoAnswer, WantedCall};
+use crate::reply::{self, Problem};
+
+/// Calls something and tells what happens, a JSON text in each line.
+pub(crate) async fn make_call(
+    State(console): State<Shared>,
+    Extension(signed): Extension<Signed>,
+    body: Bytes,
+) -> Answer {
+    let wanted: WantedCall = read(&body)?;
+    let face = if signed.is_program() { Face::Cli } else { Face::Console };
+    let lines = programs::begin(&console, &wanted, face)?;
+    let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
+    let kind = HeaderValue::from_static("application/jsonl");
+    Ok(([(CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// An answer to what a call asks.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct QuestionAnswered {
+    /// The number of the question.
+    question: u64,
+    #[serde(flatten)]
+    said: Said,
+}
+
+/// Answers what such a call asks.
+pub(crate) async fn answer_call(
+    State(console): State<Shared>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let QuestionAnswered { question, said } = read(&body)?;
+    let given = said.given()?;
+    let word = given.word();
+    match console.lines.answer(&id, question, given) {
+        Ok(()) => Ok(reply::json(&AnswerTaken { question, answered: word.to_owned() })),
+        Err(NoAnswer::NoCall) => Err(no_call(&id)),
+        Err(NoAnswer::Over) => {
+            let why = format!("question {question} does not wait any more");
+            Err(Problem::new(StatusCode::CONFLICT, why))
+        }
+        Err(NoAnswer::DoesNotFit) => {
+            Err(Problem::unusable(format!("`{word}` is no answer to question {question}")))
+        }
+    }
+}
+
+/// Gives such a call up.
+pub(crate) async fn give_up_call(State(console): State<Shared>, Path(id): Path<String>) -> Answer {
+    if console.lines.give_up(&id) {
+        return Ok(reply::json(&CallGivenUp { given_up: true }));
+    }
+    Err(no_call(&id))
+}
+
+fn no_call(id: &str) -> Problem {
+    Problem::missing(format!("no call `{id}` is under way"))
+}

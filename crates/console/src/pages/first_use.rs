@@ -1,0 +1,77 @@
+//! A server that is new: what it runs, what it offers, what was found, and the question.
+
+use maud::{Markup, html};
+use switchboard_host::config::PinKind;
+use switchboard_host::{NewDefinition, NewServer};
+
+use super::held::{approve_and_go, found};
+use super::parts::{count, json, prose, to_server};
+use super::risk::risk_of;
+use crate::shown::{HeldServerShown, HeldShown, found_one};
+
+/// So many tools are shown before somebody opens the rest.
+const FEW: usize = 12;
+
+/// The question whether a new server may be used.
+pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
+    let shown: Vec<&HeldShown> = held.definitions.iter().collect();
+    let tools: Vec<&NewDefinition> = of_kind(new, PinKind::Tool).collect();
+    let others: Vec<&NewDefinition> =
+        new.definitions.iter().filter(|one| one.kind != PinKind::Tool).collect();
+    let findings: Vec<_> = new.found.iter().map(found_one).collect();
+    html! {
+        article class="card held attention-card" {
+            div class="row-heading" {
+                h3 { (to_server(&held.server)) span class="muted" { " is new" } }
+                (approve_and_go(&held.server, &shown, "Use it as it is", None))
+            }
+            p class="note" {
+                "Nothing of it is used before you agree to what it offers. To leave it for now, do nothing."
+            }
+            p { span class="mono how" { (new.how) } }
+            @if !new.entry_findings.is_empty() {
+                ul class="plain" {
+                    @for finding in &new.entry_findings { li { (prose(&finding.message)) } }
+                }
+            }
+            h4 { (count(tools.len(), "tool")) }
+            ul class="plain" { @for tool in tools.iter().take(FEW) { li { (definition(tool)) } } }
+            @if tools.len() > FEW {
+                details {
+                    summary { (tools.len() - FEW) " more" }
+                    ul class="plain" {
+                        @for tool in tools.iter().skip(FEW) { li { (definition(tool)) } }
+                    }
+                }
+            }
+            @if !others.is_empty() {
+                h4 { "Also" }
+                ul class="plain" { @for one in &others { li { (definition(one)) } } }
+            }
+            @if findings.is_empty() {
+                p class="muted" { "The scanner found nothing in it." }
+            } @else {
+                h4 { "What the scanner found" }
+                (found(&findings))
+            }
+        }
+    }
+}
+
+fn definition(one: &NewDefinition) -> Markup {
+    html! {
+        span class="first" {
+            @if one.name.is_empty() { strong { "Instructions" } }
+            @else { strong class="mono" { (one.name) } }
+            @if one.kind != PinKind::Tool { span class="tag" { (one.kind.as_str()) } }
+            @for hint in &one.hints { span class="tag" { "says " (hint) } }
+        }
+        @if !one.says.is_empty() { span { (one.says) } }
+        @if let Some(risk) = &one.risk { (risk_of(risk)) }
+        details { summary { "Definition" } (json(&one.definition)) }
+    }
+}
+
+fn of_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
+    new.definitions.iter().filter(move |one| one.kind == kind)
+}

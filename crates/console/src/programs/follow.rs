@@ -1,0 +1,117 @@
+//! Makes a call for a program and tells it everything that happens, to the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use futures_util::{Stream, stream};
+use switchboard_host::{Attention, Face, Json, Record, Session};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::people::People;
+use super::told::{CallEnded, Told};
+use super::wanted::WantedCall;
+use crate::console::Shared;
+use crate::random;
+use crate::reply::Problem;
+
+/// A stream that has nothing to say says so this often.
+const ALIVE: Duration = Duration::from_secs(15);
+/// So many lines wait for a program that reads slowly.
+const LINES: usize = 64;
+/// So many reports of progress wait; whoever sends more leaves some out.
+const REPORTS: usize = 64;
+
+/// Begins a call; gives what happens as lines. Whoever stops reading them gives the call up.
+pub(crate) fn begin(
+    console: &Shared,
+    wanted: &WantedCall,
+    face: Face,
+) -> Result<impl Stream<Item = String> + Send + 'static, Problem> {
+    let (proposed, caller) = (wanted.proposed()?, wanted.caller(face));
+    let name = random::word().ok_or_else(|| Problem::trouble("there is no randomness"))?;
+    let too_many = || {
+        let why = "too many calls are under way";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, why).with_hint("try again later")
+    };
+    let (held, told) = console.lines.open(&name).ok_or_else(too_many)?;
+    let line = Arc::clone(&held.line);
+    let people =
+        Arc::new(People { line: Arc::clone(&line), whom: wanted.people, limit: wanted.limit() });
+    let (progress, reports) = mpsc::channel(REPORTS);
+    let attention = Attention {
+        cancel: line.cancel().clone(),
+        progress: Some(progress),
+        reviewer: Some(Arc::clone(&people) as _),
+        asker: Some(people),
+        // Each command is a session of its own, wherever it runs.
+        session: Session::Alone,
+        wish: wanted.wish(),
+        ..Attention::default()
+    };
+    let host = console.host.clone();
+    // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
+    let calling = tokio::spawn(async move {
+        let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
+        drop(held);
+        record
+    });
+    let (sender, lines) = mpsc::channel(LINES);
+    let following = Following { calling, told, reports, cancel: line.cancel().clone() };
+    tokio::spawn(following.until_the_end(name, sender));
+    Ok(stream::unfold(lines, |mut lines| async move {
+        let line = lines.recv().await?;
+        Some((line, lines))
+    }))
+}
+
+/// A call that is under way, and what is told of it.
+struct Following {
+    calling: JoinHandle<Record>,
+    told: mpsc::Receiver<Told>,
+    reports: mpsc::Receiver<Json>,
+    cancel: CancellationToken,
+}
+
+impl Following {
+    async fn until_the_end(mut self, call: String, lines: mpsc::Sender<String>) {
+        send(&lines, &Told::Began { call }).await;
+        let mut alive = interval(ALIVE);
+        alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        alive.reset();
+        loop {
+            tokio::select! {
+                biased;
+                () = lines.closed(), if !self.cancel.is_cancelled() => self.cancel.cancel(),
+                Some(told) = self.told.recv() => send(&lines, &told).await,
+                Some(report) = self.reports.recv() => send(&lines, &reported(&report)).await,
+                record = &mut self.calling => {
+                    while let Ok(told) = self.told.try_recv() {
+                        send(&lines, &told).await;
+                    }
+                    // A call whose task broke has no end to tell: the stream ends without one.
+                    if let Ok(record) = record {
+                        send(&lines, &Told::Ended(CallEnded::from(record))).await;
+                    }
+                    return;
+                }
+                _ = alive.tick() => send(&lines, &Told::Alive).await,
+            }
+        }
+    }
+}
+
+/// Whoever has gone away is noticed by that, not by what is sent.
+async fn send(lines: &mpsc::Sender<String>, told: &Told) {
+    if let Ok(mut line) = serde_json::to_string(told) {
+        line.push('\n');
+        lines.send(line).await.ok();
+    }
+}
+
+fn reported(report: &Json) -> Told {
+    Told::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
+}

@@ -1,0 +1,219 @@
+//! The line to a program whose call is under way: what is told there, and what is answered.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use switchboard_host::review::{Asked, Given, Matter};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::told::Told;
+
+/// So many calls of programs are under way at once.
+const MOST: usize = 1_000;
+/// So much is kept for a program that reads slowly.
+const KEPT: usize = 256;
+
+/// The lines of all calls that are under way.
+#[derive(Default)]
+pub(crate) struct Lines(Arc<Mutex<HashMap<String, Arc<Line>>>>);
+
+/// The line to one program.
+pub(super) struct Line {
+    told: mpsc::Sender<Told>,
+    cancel: CancellationToken,
+    questions: Mutex<Questions>,
+}
+
+#[derive(Default)]
+struct Questions {
+    last: u64,
+    open: BTreeMap<u64, Open>,
+}
+
+struct Open {
+    is_review: bool,
+    answer: oneshot::Sender<Given>,
+}
+
+/// A line as long as its call is under way.
+pub(super) struct Held {
+    pub(super) line: Arc<Line>,
+    name: String,
+    lines: Arc<Mutex<HashMap<String, Arc<Line>>>>,
+}
+
+/// Why an answer is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// No such call is under way.
+    NoCall,
+    /// The question does not wait any more.
+    Over,
+    /// It is no answer to what was asked.
+    DoesNotFit,
+}
+
+impl Lines {
+    /// A line under this name, and where what is told comes out; nothing if there are too many.
+    pub(super) fn open(&self, name: &str) -> Option<(Held, mpsc::Receiver<Told>)> {
+        let (told, received) = mpsc::channel(KEPT);
+        let (cancel, questions) = (CancellationToken::new(), Mutex::default());
+        let line = Arc::new(Line { told, cancel, questions });
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= MOST {
+            return None;
+        }
+        lines.insert(name.to_owned(), Arc::clone(&line));
+        drop(lines);
+        Some((Held { line, name: name.to_owned(), lines: Arc::clone(&self.0) }, received))
+    }
+
+    /// Answers a question of a call.
+    pub(crate) fn answer(&self, call: &str, question: u64, given: Given) -> Result<(), NoAnswer> {
+        self.of(call).ok_or(NoAnswer::NoCall)?.answer(question, given)
+    }
+
+    /// Gives a call up; gives whether there is one.
+    pub(crate) fn give_up(&self, call: &str) -> bool {
+        let line = self.of(call);
+        if let Some(line) = &line {
+            line.cancel.cancel();
+        }
+        line.is_some()
+    }
+
+    fn of(&self, call: &str) -> Option<Arc<Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+    }
+}
+
+impl Line {
+    /// Gives the call up.
+    pub(super) const fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Tells the program; who is so slow that there is no room misses it.
+    pub(super) fn tell(&self, told: Told) {
+        self.told.try_send(told).ok();
+    }
+
+    /// Puts a question there; it is taken back with the future. Nothing when nobody is there.
+    pub(super) async fn put(&self, asked: Asked, anyway: Option<String>) -> Option<Given> {
+        let is_review = matches!(asked.matter, Matter::Review(_));
+        let (answer, answered) = oneshot::channel();
+        let question = {
+            let mut questions = self.questions();
+            questions.last += 1;
+            let number = questions.last;
+            questions.open.insert(number, Open { is_review, answer });
+            number
+        };
+        let _withdraw = Withdraw { line: self, question };
+        self.told.send(Told::Asked { question, asked, anyway }).await.ok()?;
+        answered.await.ok()
+    }
+
+    fn answer(&self, question: u64, given: Given) -> Result<(), NoAnswer> {
+        let mut questions = self.questions();
+        let open = questions.open.get(&question).ok_or(NoAnswer::Over)?;
+        let fits = match open.is_review {
+            true => given.clone().into_answer().is_some(),
+            false => given.clone().into_reply().is_some(),
+        };
+        if !fits {
+            return Err(NoAnswer::DoesNotFit);
+        }
+        let open = questions.open.remove(&question).ok_or(NoAnswer::Over)?;
+        open.answer.send(given).map_err(|_| NoAnswer::Over)
+    }
+
+    fn questions(&self) -> MutexGuard<'_, Questions> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a question back that was not answered there.
+struct Withdraw<'a> {
+    line: &'a Line,
+    question: u64,
+}
+
+impl Drop for Withdraw<'_> {
+    fn drop(&mut self) {
+        let question = self.question;
+        let was_open = self.line.questions().open.remove(&question).is_some();
+        if was_open {
+            self.line.tell(Told::Over { question });
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use switchboard_host::review::{AskMatter, AskedFor};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn asked() -> Asked {
+        let wanted = AskedFor::Url { url: "https://example.org/".to_owned() };
+        let (server, message) = ("notes".to_owned(), "Go there".to_owned());
+        let matter = Matter::Ask(AskMatter { server, tool: None, message, wanted });
+        Asked { matter, call: None, reference: None, caller: None }
+    }
+
+    #[tokio::test]
+    async fn a_question_is_answered_once_with_what_fits_it() {
+        let lines = Lines::default();
+        let (held, mut told) = lines.open("word").unwrap();
+        let line = Arc::clone(&held.line);
+        let asking = tokio::spawn(async move { line.put(asked(), None).await });
+        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
+        for (call, question, given, expected) in [
+            ("other", 1, Given::Decline, Err(NoAnswer::NoCall)),
+            ("word", 2, Given::Decline, Err(NoAnswer::Over)),
+            ("word", 1, Given::Run, Err(NoAnswer::DoesNotFit)),
+            ("word", 1, Given::Decline, Ok(())),
+            ("word", 1, Given::Accept(None), Err(NoAnswer::Over)),
+        ] {
+            assert_eq!(lines.answer(call, question, given), expected, "{call} {question}");
+        }
+        assert_eq!(asking.await.unwrap(), Some(Given::Decline));
+        drop(held);
+        assert!(told.try_recv().is_err(), "what was answered there is not taken back");
+        assert_eq!(lines.answer("word", 1, Given::Decline), Err(NoAnswer::NoCall));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_needs_any_more_is_taken_back() {
+        let lines = Lines::default();
+        let (held, mut told) = lines.open("word").unwrap();
+        let waited = timeout(Duration::from_millis(1), held.line.put(asked(), None)).await;
+        assert!(waited.is_err(), "{waited:?}");
+        assert!(matches!(told.recv().await, Some(Told::Asked { question: 1, .. })));
+        assert_eq!(told.recv().await, Some(Told::Over { question: 1 }));
+        assert_eq!(lines.answer("word", 1, Given::Decline), Err(NoAnswer::Over));
+        assert!(lines.give_up("word"));
+        assert!(held.line.cancel().is_cancelled());
+    }
+
+    #[test]
+    fn there_are_only_so_many_lines() {
+        let lines = Lines::default();
+        let mut held: Vec<_> =
+            (0..MOST).map(|number| lines.open(&number.to_string()).unwrap()).collect();
+        assert!(lines.open("one more").is_none());
+        held.pop();
+        assert!(lines.open("one more").is_some());
+    }
+}

@@ -1,0 +1,130 @@
+//! What a request says about itself in `_meta`: what we look at, and what is for its server.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::members::push_text;
+
+/// `_meta` as it is written. A member of another type is an error, not an absence.
+#[derive(Default)]
+pub(crate) struct WrittenMeta<'a> {
+    pub(crate) progress_token: Option<&'a RawValue>,
+    pub(crate) protocol_version: Option<String>,
+    pub(crate) client_capabilities: Option<&'a RawValue>,
+    pub(crate) client_info: Option<&'a RawValue>,
+    pub(crate) log_level: Option<String>,
+    /// What is not ours to read: members to the letter, as JSON text without braces.
+    pub(crate) others: String,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for WrittenMeta<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ByName)
+    }
+}
+
+struct ByName;
+
+impl<'de> Visitor<'de> for ByName {
+    type Value = WrittenMeta<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut meta = WrittenMeta::default();
+        while let Some(Name(name)) = map.next_key()? {
+            match &*name {
+                "progressToken" => set(&mut meta.progress_token, &mut map)?,
+                "io.modelcontextprotocol/protocolVersion" => {
+                    set(&mut meta.protocol_version, &mut map)?;
+                }
+                "io.modelcontextprotocol/clientCapabilities" => {
+                    set(&mut meta.client_capabilities, &mut map)?;
+                }
+                "io.modelcontextprotocol/clientInfo" => set(&mut meta.client_info, &mut map)?,
+                "io.modelcontextprotocol/logLevel" => set(&mut meta.log_level, &mut map)?,
+                name if is_reserved(name) => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                name => {
+                    let value: &RawValue = map.next_value()?;
+                    if !meta.others.is_empty() {
+                        meta.others.push(',');
+                    }
+                    push_text(&mut meta.others, name);
+                    meta.others.push(':');
+                    meta.others.push_str(value.get());
+                }
+            }
+        }
+        Ok(meta)
+    }
+}
+
+fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    member: &mut Option<T>,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    if member.is_some() {
+        return Err(A::Error::custom("a member of `_meta` comes twice"));
+    }
+    *member = map.next_value()?;
+    Ok(())
+}
+
+/// A name that is borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Whether the protocol keeps names with this beginning to itself: what they say is between two
+/// neighbours, and we say it to the server for ourselves.
+fn is_reserved(name: &str) -> bool {
+    let Some((prefix, _)) = name.split_once('/') else { return false };
+    let ours = |label: &str| matches!(label, "modelcontextprotocol" | "mcp");
+    prefix.split('.').take(2).any(ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WrittenMeta;
+
+    #[test]
+    fn what_is_not_ours_stays_as_it_is_and_what_is_reserved_stays_here() {
+        for (text, others) in [
+            ("{}", ""),
+            (r#"{"progressToken":1,"io.modelcontextprotocol/logLevel":"info"}"#, ""),
+            (
+                r#"{"traceparent":"00-a","progressToken":7,"a.example/x":{"n": 1e400,"z":1.10}}"#,
+                r#""traceparent":"00-a","a.example/x":{"n": 1e400,"z":1.10}"#,
+            ),
+            (r#"{"a\u0022b":null,"a":1,"a":2}"#, r#""a\"b":null,"a":1,"a":2"#),
+            (
+                r#"{"io.modelcontextprotocol/new":1,"dev.mcp/x":1,"mcp.io/x":1,"mcp":2}"#,
+                r#""mcp":2"#,
+            ),
+        ] {
+            let read: WrittenMeta<'_> = serde_json::from_str(text).unwrap();
+            assert_eq!(read.others, others, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_ours_has_its_type_and_comes_once() {
+        for odd in [
+            "[]",
+            r#"{"io.modelcontextprotocol/logLevel":7}"#,
+            r#"{"progressToken":1,"progressToken":2}"#,
+        ] {
+            assert!(serde_json::from_str::<WrittenMeta<'_>>(odd).is_err(), "{odd}");
+        }
+        let none = r#"{"progressToken":null,"io.modelcontextprotocol/clientInfo":null}"#;
+        let read: WrittenMeta<'_> = serde_json::from_str(none).unwrap();
+        assert!(read.progress_token.is_none() && read.client_info.is_none());
+    }
+}
