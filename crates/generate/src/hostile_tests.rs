@@ -200,6 +200,13 @@ fn check_attributes(attributes: &[Attribute]) {
     }
 }
 
+#[test]
+fn a_server_whose_name_is_made_of_marks_begins_no_example() {
+    for server in ["`", "``", "a`", "```"] {
+        check_comments(&rust(server, &[]));
+    }
+}
+
 /// Comments hold no example that would be run, no markup and nothing that cannot be seen.
 fn check_comments(module: &str) {
     for line in module.split('\n') {

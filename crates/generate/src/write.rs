@@ -22,7 +22,8 @@ pub(crate) fn module(server: &str, functions: &[Function<'_>], items: &[Item]) -
         body.push_str(&written_item(item, &defaults));
     }
     let mut text = String::new();
-    let named = line(server);
+    // Our own marks stand around it: together they could begin an example.
+    let named = line(server).replace('`', "'");
     text.push_str(&format!("//! Typed calls of the tools of server `{named}`.\n\
          //!\n\
          //! Made by `switchboard generate rust`; what is changed here is lost when it is made again.\n"));
