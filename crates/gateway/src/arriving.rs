@@ -53,9 +53,11 @@ impl Gateway {
             TargetKind::Tool | TargetKind::Prompt => params.name.as_deref(),
             TargetKind::Resource => params.uri.as_deref(),
         };
-        let is_there =
-            || find(&self.listing(&asked.client.view), kind, params, asked.client.era()).is_ok();
-        let Some(name) = name.filter(|_| !is_there()) else { return Err(error) };
+        if find(&self.listing(&asked.client.view), kind, params, asked.client.era()).is_ok() {
+            // It came just now, or something else is wrong, which is told again.
+            return self.started(asked, kind, params);
+        }
+        let Some(name) = name else { return Err(error) };
         match self.arrival(asked, kind, name).await {
             Arrival::There => self.started(asked, kind, params),
             Arrival::NotReady(lease, target) => {
