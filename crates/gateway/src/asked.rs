@@ -1,5 +1,6 @@
 //! One request of a client, with what its parameters say.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
@@ -7,6 +8,7 @@ use serde_json::value::RawValue;
 use switchboard_host::call::no_arguments;
 use switchboard_host::catalog::shown_text;
 use switchboard_host::{Target, TargetKind};
+use switchboard_wire::members::{members, text_of};
 use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +38,7 @@ pub(crate) struct Params {
     pub(crate) arguments: Option<Json>,
     pub(crate) cursor: Option<String>,
     pub(crate) level: Option<String>,
+    pub(crate) task: Option<Json>,
     pub(crate) input_responses: Option<Json>,
     pub(crate) request_state: Option<String>,
     pub(crate) notifications: Option<Json>,
@@ -54,25 +57,6 @@ pub(crate) struct Meta {
     pub(crate) others: Option<String>,
 }
 
-/// The parameters as they are written. One of another type is an error, not an absence.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Written<'a> {
-    name: Option<String>,
-    uri: Option<String>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    cursor: Option<String>,
-    level: Option<String>,
-    #[serde(borrow)]
-    input_responses: Option<&'a RawValue>,
-    request_state: Option<String>,
-    #[serde(borrow)]
-    notifications: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<WrittenMeta<'a>>,
-}
-
 impl Asked {
     /// The parameters, read once however often they are asked for: they may be long.
     pub(crate) fn params(&self) -> Result<&Params, RpcError> {
@@ -85,35 +69,67 @@ impl Asked {
     }
 }
 
-/// Reads parameters.
+/// Reads parameters. One of another type is an error, not an absence.
 pub(crate) fn read(params: Option<&Json>) -> Result<Params, RpcError> {
     let Some(params) = params else { return Ok(Params::default()) };
-    // A list would be read as its members in their order.
-    if params.as_str().trim_start().starts_with('[') {
-        return Err(RpcError::new(RpcError::INVALID_PARAMS, "the parameters are a list"));
+    let (mut read, mut problem) = (Params::default(), None);
+    let part = |value: &str| Ok(params.part(value));
+    let text = |value| text_of(value).map(Cow::into_owned).ok_or("is not a string".to_owned());
+    let walked = members(params.as_str(), |name, value| {
+        let set = match &*name {
+            "name" => set(&mut read.name, value, text),
+            "uri" => set(&mut read.uri, value, text),
+            "arguments" => set(&mut read.arguments, value, part),
+            "cursor" => set(&mut read.cursor, value, text),
+            "level" => set(&mut read.level, value, text),
+            "task" => set(&mut read.task, value, part),
+            "inputResponses" => set(&mut read.input_responses, value, part),
+            "requestState" => set(&mut read.request_state, value, text),
+            "notifications" => set(&mut read.notifications, value, part),
+            "_meta" => set(&mut read.meta, value, |value| Meta::read(params, value)),
+            _ => Ok(()),
+        };
+        if let Err(why) = set {
+            problem.get_or_insert_with(|| format!("`{name}` {why}"));
+        }
+    });
+    let why = match (walked, problem) {
+        (Ok(()), None) => return Ok(read),
+        (Ok(()), Some(why)) => format!("the parameters cannot be read: {why}"),
+        (Err(_), _) => "the parameters are not an object".to_owned(),
+    };
+    Err(RpcError::new(RpcError::INVALID_PARAMS, why))
+}
+
+/// Takes a member in, unless it is `null`; it may come once.
+fn set<'a, T>(
+    member: &mut Option<T>,
+    value: &'a str,
+    read: impl FnOnce(&'a str) -> Result<T, String>,
+) -> Result<(), String> {
+    if value == "null" {
+        return Ok(());
     }
-    let written: Written<'_> = params.read().map_err(|error| {
-        RpcError::new(RpcError::INVALID_PARAMS, format!("the parameters cannot be read: {error}"))
-    })?;
-    let part = |raw: Option<&RawValue>| raw.map(|raw| params.part(raw));
-    Ok(Params {
-        name: written.name,
-        uri: written.uri,
-        arguments: part(written.arguments),
-        cursor: written.cursor,
-        level: written.level,
-        input_responses: part(written.input_responses),
-        request_state: written.request_state,
-        notifications: part(written.notifications),
-        meta: written.meta.map(|meta| Meta {
-            progress_token: part(meta.progress_token),
-            protocol_version: meta.protocol_version,
-            client_capabilities: part(meta.client_capabilities),
-            client_info: part(meta.client_info),
-            log_level: meta.log_level,
-            others: Some(meta.others).filter(|others| !others.is_empty()),
-        }),
-    })
+    match member.replace(read(value)?) {
+        None => Ok(()),
+        Some(_) => Err("comes twice".to_owned()),
+    }
+}
+
+impl Meta {
+    fn read(params: &Json, text: &str) -> Result<Self, String> {
+        let written: WrittenMeta<'_> =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let part = |raw: Option<&RawValue>| raw.map(|raw| params.part(raw.get()));
+        Ok(Self {
+            progress_token: part(written.progress_token),
+            protocol_version: written.protocol_version,
+            client_capabilities: part(written.client_capabilities),
+            client_info: part(written.client_info),
+            log_level: written.log_level,
+            others: Some(written.others).filter(|others| !others.is_empty()),
+        })
+    }
 }
 
 /// The client that a modern request describes.

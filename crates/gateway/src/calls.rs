@@ -134,7 +134,7 @@ impl Gateway {
         let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
         let busy = asked.client.busy_with(&target.server);
         let given = given(params);
-        let (asks, rounds, renamed) = (Some(asks), 0, None);
+        let (rounds, renamed) = (0, None);
         Running {
             call,
             target,

@@ -42,8 +42,8 @@ pub(crate) struct Client {
     pub(crate) abilities: Abilities,
     /// The resources that it wants to hear about, as it calls them.
     pub(crate) subscribed: Mutex<BTreeMap<String, Option<Subscription>>>,
-    /// The servers that its calls are at, with how many: their messages belong to those calls.
-    busy: Mutex<BTreeMap<String, usize>>,
+    /// The servers that its calls are at, one for each: their messages belong to those calls.
+    busy: Mutex<Vec<Arc<str>>>,
     /// The least serious messages that it wants to hear.
     level: AtomicU8,
 }
@@ -196,13 +196,14 @@ impl Client {
 
     /// Whether one of its calls is at that server.
     pub(crate) fn is_busy_with(&self, server: &str) -> bool {
-        locked(&self.busy).contains_key(server)
+        locked(&self.busy).iter().any(|one| **one == *server)
     }
 
     /// Counts a call at a server until the result is dropped.
     pub(crate) fn busy_with(self: &Arc<Self>, server: &str) -> Busy {
-        *locked(&self.busy).entry(server.to_owned()).or_default() += 1;
-        Busy { client: Arc::clone(self), server: server.to_owned() }
+        let server = Arc::<str>::from(server);
+        locked(&self.busy).push(Arc::clone(&server));
+        Busy { client: Arc::clone(self), server }
     }
 
     /// The least serious messages that it wants to hear, if it says.
@@ -227,17 +228,14 @@ impl Client {
 /// A call of a client at a server.
 pub(crate) struct Busy {
     client: Arc<Client>,
-    server: String,
+    server: Arc<str>,
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
         let mut busy = locked(&self.client.busy);
-        if let Some(count) = busy.get_mut(&self.server) {
-            *count -= 1;
-            if *count == 0 {
-                busy.remove(&self.server);
-            }
+        if let Some(place) = busy.iter().position(|one| *one == self.server) {
+            busy.swap_remove(place);
         }
     }
 }
@@ -253,6 +251,8 @@ pub(crate) fn is_serious(level: &str, least: &str) -> bool {
 pub(crate) enum Out {
     /// Down the pipe that all messages take.
     Pipe(Peer),
+    /// Nowhere: the request wants to hear nothing but its answer.
+    Nowhere,
     /// Into the response to that request.
     Stream {
         /// The response.
@@ -270,6 +270,7 @@ impl Out {
             Self::Pipe(peer) => {
                 peer.notify(method, params).await.ok();
             }
+            Self::Nowhere => {}
             Self::Stream { messages, .. } => {
                 messages.send(notification(method, params)).await.ok();
             }
@@ -305,7 +306,7 @@ impl Out {
                     ))
                 })
             }
-            Self::Stream { session: None, .. } => {
+            Self::Nowhere | Self::Stream { session: None, .. } => {
                 let why = "a client of this era cannot be asked";
                 Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
             }

@@ -1,8 +1,8 @@
 //! Names and addresses given out, in order, and what is behind each of them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use foldhash::{HashMap, HashMapExt as _};
 use switchboard_host::connect::{Offers, Server};
 use switchboard_host::{Lease, Target, TargetKind};
 use switchboard_wire::list::Item;

@@ -27,15 +27,20 @@ pub(crate) struct Ask {
 pub(crate) struct Relay {
     abilities: Abilities,
     group: u64,
-    asks: mpsc::Sender<Ask>,
+    /// None for a client that cannot be asked anything.
+    asks: Option<mpsc::Sender<Ask>>,
     /// Who answers what the client cannot.
     others: Arc<dyn Answers>,
 }
 
 impl Relay {
     /// A relay, and where its questions come out.
-    pub(crate) fn new(client: &Client, others: Arc<dyn Answers>) -> (Self, mpsc::Receiver<Ask>) {
-        let (asks, out) = mpsc::channel(8);
+    pub(crate) fn new(
+        client: &Client,
+        others: Arc<dyn Answers>,
+    ) -> (Self, Option<mpsc::Receiver<Ask>>) {
+        let can_be_asked = client.abilities != Abilities::default();
+        let (asks, out) = can_be_asked.then(|| mpsc::channel(8)).unzip();
         (Self { abilities: client.abilities, group: client.number, asks, others }, out)
     }
 
@@ -48,7 +53,8 @@ impl Relay {
         let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
         let (answer, answered) = oneshot::channel();
         let ask = Ask { key, method: method.to_owned(), params, answer };
-        self.asks.send(ask).await.map_err(|_| gone())?;
+        let asks = self.asks.as_ref().ok_or_else(gone)?;
+        asks.send(ask).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 

@@ -306,8 +306,8 @@ pub(crate) fn with_hint(outcome: Outcome, hint: Option<String>) -> Outcome {
 fn new_call(proposed: &ProposedCall, caller: &Caller) -> NewCall {
     let target = &proposed.target;
     NewCall {
-        face: caller.face.to_string().into(),
-        caller: format!("{}:{}", caller.origin, caller.name).into(),
+        face: caller.face.as_str().into(),
+        caller: [caller.origin.as_str(), ":", &caller.name].concat().into(),
         server: target.server.as_str().into(),
         kind: target.kind,
         target: target.name.as_str().into(),

@@ -66,25 +66,41 @@ impl Caller {
     }
 }
 
-impl fmt::Display for Face {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Face {
+    /// Its name in the record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Library => "library",
             Self::Cli => "cli",
             Self::Chat => "chat",
             Self::Gateway => "gateway",
             Self::Console => "console",
             Self::Editor => "editor",
-        })
+        }
+    }
+}
+
+impl Origin {
+    /// Its name in the record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Model => "model",
+            Self::Client => "client",
+        }
+    }
+}
+
+impl fmt::Display for Face {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Person => "person",
-            Self::Model => "model",
-            Self::Client => "client",
-        })
+        f.write_str(self.as_str())
     }
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::error::RpcError;
-use crate::json::Json;
+use crate::json::{Json, utf8};
+use crate::members::{NoMembers, members, text_of};
 
 /// One message, told apart; payloads are parts of the bytes it was read from.
 #[derive(Clone, Debug)]
@@ -58,23 +58,44 @@ pub enum NotAMessage {
     NotRpc,
 }
 
-#[derive(Deserialize)]
+/// What a message holds, as it is written.
+#[derive(Default)]
 struct Frame<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    error: Option<&'a RawValue>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
 }
 
-/// Keeps `null` apart from absence: a result may be `null`.
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
+impl<'a> Frame<'a> {
+    /// What stands there twice could mean either: it is no message.
+    fn read(text: &'a str) -> Result<Self, NotAMessage> {
+        let (mut frame, mut twice) = (Self::default(), false);
+        let read = members(text, |name, value| {
+            let member = match &*name {
+                "id" => &mut frame.id,
+                "method" => &mut frame.method,
+                "params" => &mut frame.params,
+                "result" => &mut frame.result,
+                "error" => &mut frame.error,
+                _ => return,
+            };
+            twice |= member.replace(value).is_some();
+        });
+        match read {
+            Ok(()) if !twice => Ok(frame),
+            Ok(()) | Err(NoMembers::NotAnObject) => Err(NotAMessage::NotRpc),
+            Err(NoMembers::NotJson) => Err(NotAMessage::NotJson),
+        }
+    }
+
+    fn method(&self) -> Result<Option<Cow<'a, str>>, NotAMessage> {
+        match self.method {
+            None | Some("null") => Ok(None),
+            Some(quoted) => text_of(quoted).map(Some).ok_or(NotAMessage::NotRpc),
+        }
+    }
 }
 
 /// Reads one message.
@@ -82,12 +103,10 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawV
 /// # Errors
 /// When the bytes are not one.
 pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
-    let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| {
-        if error.is_data() { NotAMessage::NotRpc } else { NotAMessage::NotJson }
-    })?;
-    let part = |raw: &RawValue| Json::part_of(line, raw);
-    let id = frame.id.filter(|id| id.get() != "null");
-    match (frame.method, id) {
+    let frame = Frame::read(utf8(line).ok_or(NotAMessage::NotJson)?)?;
+    let part = |text: &str| Json::part_of(line, text);
+    let id = frame.id.filter(|id| *id != "null");
+    match (frame.method()?, id) {
         (Some(method), Some(id)) => Ok(Message::Request {
             id: part(id),
             method: method.into_owned(),
@@ -99,7 +118,7 @@ pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
         }),
         (None, id) => {
             // Older libraries write `"error": null` beside a result.
-            let error = frame.error.filter(|error| error.get() != "null");
+            let error = frame.error.filter(|error| *error != "null");
             let answer = match (frame.result, error) {
                 (Some(result), None) => Answer::Result(part(result)),
                 (None, Some(error)) => Answer::Error(RpcError::read(error)),
@@ -107,7 +126,7 @@ pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
                 (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
                 (None, None) => Answer::Broken("it has neither a result nor an error"),
             };
-            Ok(Message::Response { id: id.and_then(|id| id.get().parse().ok()), answer })
+            Ok(Message::Response { id: id.and_then(|id| id.parse().ok()), answer })
         }
     }
 }

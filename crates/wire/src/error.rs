@@ -100,7 +100,7 @@ impl RpcError {
     }
 
     /// Reads the `error` member of a message; what does not fit is replaced, never refused.
-    pub(crate) fn read(raw: &RawValue) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         #[derive(Deserialize)]
         struct Shape<'a> {
             code: Option<serde_json::Number>,
@@ -108,13 +108,13 @@ impl RpcError {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        match serde_json::from_str::<Shape<'_>>(raw.get()) {
+        match serde_json::from_str::<Shape<'_>>(text) {
             Ok(shape) => Self {
                 code: shape.code.and_then(|code| code.as_i64()).unwrap_or(0),
                 message: shortened(&shape.message.unwrap_or_default(), 4_096),
                 data: shape.data.filter(|data| data.get().len() <= 16_384).map(Json::from),
             },
-            Err(_) => Self::new(0, shortened(raw.get(), 4_096)),
+            Err(_) => Self::new(0, shortened(text, 4_096)),
         }
     }
 }

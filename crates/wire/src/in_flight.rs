@@ -1,9 +1,10 @@
 //! Requests that wait for their answer, by id, with their deadlines; and those that were given up.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 

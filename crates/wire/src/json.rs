@@ -36,20 +36,21 @@ impl Json {
         Ok(Self(bytes))
     }
 
-    /// The part of `line` that `raw` was borrowed from.
-    pub(crate) fn part_of(line: &Bytes, raw: &RawValue) -> Self {
-        Self(line.slice_ref(raw.get().as_bytes()))
+    /// The part of `line` that `text` was borrowed from.
+    pub(crate) fn part_of(line: &Bytes, text: &str) -> Self {
+        Self(line.slice_ref(text.as_bytes()))
     }
 
-    /// The part that `raw` was borrowed from, shared; a copy of what was borrowed elsewhere.
+    /// The part that `text`, which is JSON by itself, was borrowed from, shared; a copy of what
+    /// was borrowed elsewhere.
     #[must_use]
-    pub fn part(&self, raw: &RawValue) -> Self {
-        let (whole, part) = (self.0.as_ptr().addr(), raw.get().as_ptr().addr());
+    pub fn part(&self, text: &str) -> Self {
+        let (whole, part) = (self.0.as_ptr().addr(), text.as_ptr().addr());
         let start = part.checked_sub(whole);
-        let range = start.map(|start| start..start + raw.get().len());
+        let range = start.map(|start| start..start + text.len());
         match range.filter(|range| range.end <= self.0.len()) {
             Some(range) => Self(self.0.slice(range)),
-            None => Self::from(raw),
+            None => Self(Bytes::copy_from_slice(text.as_bytes())),
         }
     }
 
@@ -57,7 +58,7 @@ impl Json {
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Every constructor has seen a JSON parser accept the bytes, so they are UTF-8.
-        std::str::from_utf8(&self.0).unwrap_or("null")
+        utf8(&self.0).unwrap_or("null")
     }
 
     /// The text's bytes.
@@ -71,7 +72,7 @@ impl Json {
     /// # Errors
     /// When the text does not have the shape of `T`.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+        serde_json::from_str(self.as_str())
     }
 
     /// Decodes a string value, with its escapes undone.
@@ -79,6 +80,11 @@ impl Json {
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         self.read().ok()
     }
+}
+
+/// Bytes as text; a gateway asks for that often, and messages may be long.
+pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(bytes).ok()
 }
 
 impl fmt::Debug for Json {
@@ -109,9 +115,9 @@ mod tests {
     fn a_part_is_shared_and_what_is_none_is_copied() {
         let whole = Json::trusted(r#"[1,{"a":2}]"#.to_owned());
         let (_, raw): (u8, &RawValue) = whole.read().unwrap();
-        let part = whole.part(raw);
+        let part = whole.part(raw.get());
         assert_eq!((part.as_str(), part.bytes().as_ptr()), (r#"{"a":2}"#, raw.get().as_ptr()));
         let other = RawValue::from_string("[3]".to_owned()).unwrap();
-        assert_eq!(whole.part(&other).as_str(), "[3]");
+        assert_eq!(whole.part(other.get()).as_str(), "[3]");
     }
 }

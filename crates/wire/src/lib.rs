@@ -15,6 +15,7 @@ pub mod http;
 pub mod json;
 pub mod limits;
 pub mod list;
+pub mod members;
 pub mod peer;
 pub mod request;
 pub mod revision;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,14 +15,18 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::body::{accepted, events, full, json, refusal};
-use super::post::Front;
+use super::post::{Front, PROTOCOL_VERSION};
 use crate::access::Access;
+use crate::answer::Reply;
 use crate::asked::{self, Asked, Params, modern_client};
 use crate::client::Out;
 use crate::envelope::response;
 use crate::gateway::Gateway;
 use crate::limits::Pass;
 use crate::tasks::task_in;
+
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// Takes one message.
 pub(super) async fn take(
@@ -55,14 +59,14 @@ fn ask(
     headers: &HeaderMap,
     access: &Access,
     (id, method, params): (&Json, &str, Option<Json>),
-) -> Result<(Asked, mpsc::Receiver<String>), RpcError> {
+) -> Result<(Asked, Option<mpsc::Receiver<String>>), RpcError> {
     let read = asked::read(params.as_ref())?;
     let meta = read.meta.as_ref();
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
-    same(headers, "mcp-protocol-version", version)?;
+    same(headers, &PROTOCOL_VERSION, version)?;
     let meta = meta.ok_or_else(|| asked::missing("_meta"))?;
     let client = modern_client(meta, access)?;
-    same(headers, "mcp-method", Some(method))?;
+    same(headers, &METHOD, Some(method))?;
     let task = task_in(method, params.as_ref());
     let about = match method {
         "tools/call" | "prompts/get" => read.name.as_deref(),
@@ -70,15 +74,20 @@ fn ask(
         _ => task.as_deref(),
     };
     if about.is_some() {
-        same(headers, "mcp-name", about)?;
+        same(headers, &NAME, about)?;
     }
     if method == "tools/call" {
         check_mirrored(&front.gateway, headers, access, &read)?;
     }
-    let (messages, stream) = mpsc::channel(64);
+    // Most requests are answered, and that is all.
+    let wants_more = meta.progress_token.is_some()
+        || meta.log_level.is_some()
+        || method == "subscriptions/listen";
+    let (messages, stream) = wants_more.then(|| mpsc::channel(64)).unzip();
+    let out = messages.map_or(Out::Nowhere, |messages| Out::Stream { messages, session: None });
     let asked = Asked {
         client: Arc::new(client),
-        out: Out::Stream { messages, session: None },
+        out,
         id: id.clone(),
         method: method.to_owned(),
         params,
@@ -93,32 +102,31 @@ fn ask(
 /// Whoever closes the response gives the request up: then this future, or the stream, is dropped.
 async fn answer(
     gateway: &Gateway,
-    (asked, mut messages): (Asked, mpsc::Receiver<String>),
+    (asked, messages): (Asked, Option<mpsc::Receiver<String>>),
     pass: Pass,
 ) -> Response {
-    let (gateway, id) = (gateway.clone(), asked.id.clone());
-    let sender = match &asked.out {
-        Out::Stream { messages, .. } => messages.clone(),
-        Out::Pipe(_) => return accepted(),
+    let revoked = || refusal(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
+    let (Out::Stream { messages: sender, .. }, Some(mut messages)) = (asked.out.clone(), messages)
+    else {
+        return tokio::select! {
+            biased;
+            answer = gateway.answer(&asked) => answered(&asked.id, &answer),
+            () = pass.over().cancelled() => revoked(),
+        };
     };
+    let (gateway, id) = (gateway.clone(), asked.id.clone());
     let mut answering = Box::pin(async move { gateway.answer(&asked).await });
     let first = tokio::select! {
         biased;
         answer = &mut answering => {
-            let text = response(&id, answer.as_ref());
             // What was said on the way may be here at the same time.
-            let Ok(first) = messages.try_recv() else {
-                let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
-                return json(status, text);
-            };
+            let Ok(first) = messages.try_recv() else { return answered(&id, &answer) };
             // There is room: one has just been taken out.
-            sender.try_send(text).ok();
+            sender.try_send(response(&id, answer.as_ref())).ok();
             return events(Some(first), messages);
         }
         first = messages.recv() => first,
-        () = pass.over().cancelled() => {
-            return refusal(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
-        }
+        () = pass.over().cancelled() => return revoked(),
     };
     // The rest is driven by a task that ends when nobody reads the stream any more.
     tokio::spawn(async move {
@@ -134,6 +142,11 @@ async fn answer(
     events(first, messages)
 }
 
+fn answered(id: &Json, answer: &Result<Reply, RpcError>) -> Response {
+    let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
+    json(status, response(id, answer.as_ref()))
+}
+
 fn status_of(error: &RpcError) -> StatusCode {
     match error.code {
         RpcError::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
@@ -144,12 +157,14 @@ fn status_of(error: &RpcError) -> StatusCode {
 }
 
 /// A header must repeat what the body says.
-fn same(headers: &HeaderMap, name: &str, expected: Option<&str>) -> Result<(), RpcError> {
-    if headers.get_all(name).iter().nth(1).is_some() {
+fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), RpcError> {
+    let mut values = headers.get_all(name).iter();
+    let (first, second) = (values.next(), values.next());
+    if second.is_some() {
         let why = format!("the header `{name}` comes twice");
         return Err(RpcError::new(RpcError::HEADER_MISMATCH, why));
     }
-    let given = headers.get(name).and_then(|value| value.to_str().ok()).map(decoded);
+    let given = first.and_then(|value| value.to_str().ok()).map(decoded);
     let why = match (given, expected) {
         (Some(Some(given)), Some(expected)) if given == expected => return Ok(()),
         (_, None) => return Ok(()),
@@ -189,7 +204,9 @@ fn check_mirrored(
     let arguments = params.arguments.as_ref().and_then(|given| given.read().ok());
     let arguments = arguments.unwrap_or_else(|| serde_json::json!({}));
     for (name, value) in param_headers(&schema, &arguments).unwrap_or_default() {
-        same(headers, &name.to_ascii_lowercase(), decoded(&value).as_deref())?;
+        let name = HeaderName::try_from(name)
+            .map_err(|error| RpcError::new(RpcError::HEADER_MISMATCH, error.to_string()))?;
+        same(headers, &name, decoded(&value).as_deref())?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use switchboard_wire::envelope::{self, Message};
@@ -21,6 +21,10 @@ use super::{Door, legacy, modern, sse};
 use crate::access::Access;
 use crate::asked;
 use crate::gateway::Gateway;
+
+// Names made once: to look for one as text is to check its letters again each time.
+pub(super) static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(super) static SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// What requests are answered with.
 pub(super) struct Front {
@@ -114,7 +118,7 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
         }
         Message::Response { .. } => ("", None),
     };
-    let named = headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+    let named = headers.get(&PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
     let legacy_header =
         named.and_then(Revision::parse).is_some_and(|revision| revision <= Revision::NEWEST_LEGACY);
     let says_so = |params: &Json| {
@@ -129,10 +133,10 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
         // A request that says which revision it speaks has no use for a handshake.
         "initialize" => params.is_some_and(says_so),
         // Answers belong to sessions: nobody is asked outside of one in the modern era.
-        "" if headers.contains_key("mcp-session-id") => false,
+        "" if headers.contains_key(&SESSION_ID) => false,
         // Within a session the header is to say what was agreed on; one that is not known is
         // refused there.
-        _ if headers.contains_key("mcp-session-id") && named != Some(Revision::NEWEST.as_str()) => {
+        _ if headers.contains_key(&SESSION_ID) && named != Some(Revision::NEWEST.as_str()) => {
             params.is_some_and(says_so)
         }
         // The header is looked at first: long parameters are not walked through for nothing.

@@ -40,7 +40,7 @@ impl Gateway {
             Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
         };
         match era {
-            Era::Modern if !declares(params) => return Err(undeclared()),
+            Era::Modern if !asked.params().is_ok_and(declares) => return Err(undeclared()),
             Era::Legacy if asked.client.revision != Revision::NEWEST_LEGACY => return unknown(),
             Era::Modern | Era::Legacy => {}
         }

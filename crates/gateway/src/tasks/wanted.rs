@@ -1,16 +1,13 @@
 //! What a request says about tasks.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use switchboard_host::connect::TaskSupport;
 use switchboard_host::execute::TaskWish;
 use switchboard_host::{Target, TargetKind};
-use switchboard_wire::{Era, Json, Revision, RpcError};
+use switchboard_wire::{Era, Revision, RpcError};
 
-use crate::asked::Asked;
+use crate::asked::{Asked, Params};
 use crate::listing::Listing;
 
 /// The extension that modern clients declare.
@@ -28,21 +25,17 @@ pub(crate) enum Wanted {
     Task { ttl_ms: Option<u64> },
 }
 
-/// Made once: they are looked for in every call.
-static EXTENSION_NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(EXTENSION));
-static TASK_NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r#""task""#));
-
 impl Wanted {
-    /// What a call of a tool says. Most say nothing, which a look at the bytes tells.
+    /// What a call of a tool says. Parameters that cannot be read are refused elsewhere.
     pub(crate) fn of(asked: &Asked) -> Self {
-        let Some(params) = asked.params.as_ref().filter(|_| asked.method == "tools/call") else {
+        if asked.method != "tools/call" {
             return Self::Result;
-        };
-        let mentions = |word: &Finder<'_>| word.find(params.bytes()).is_some();
+        }
+        let Ok(params) = asked.params() else { return Self::Result };
         match asked.client.era() {
-            Era::Modern if mentions(&EXTENSION_NAMED) && declares(params) => Self::TaskIfAny,
-            Era::Legacy if mentions(&TASK_NAMED) => of_legacy(asked, params),
-            Era::Modern | Era::Legacy => Self::Result,
+            Era::Modern if declares(params) => Self::TaskIfAny,
+            Era::Legacy => of_legacy(asked, params),
+            Era::Modern => Self::Result,
         }
     }
 
@@ -72,25 +65,27 @@ impl Wanted {
 }
 
 /// Whether a modern request says that its client knows tasks.
-pub(super) fn declares(params: &Json) -> bool {
-    let params: Value = params.read().unwrap_or_default();
-    let capabilities = &params.pointer("/_meta/io.modelcontextprotocol~1clientCapabilities");
-    let extensions = capabilities.and_then(|all| all.get("extensions"));
-    extensions.and_then(|all| all.get(EXTENSION)).is_some_and(Value::is_object)
+pub(super) fn declares(params: &Params) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Capabilities {
+        extensions: Map<String, Value>,
+    }
+    let capabilities = params.meta.as_ref().and_then(|meta| meta.client_capabilities.as_ref());
+    // Most say nothing of it, which a look at the bytes tells.
+    let named = capabilities.filter(|declared| declared.as_str().contains("tasks"));
+    let declared = named.and_then(|declared| declared.read::<Capabilities>().ok());
+    declared.is_some_and(|all| all.extensions.get(EXTENSION).is_some_and(Value::is_object))
 }
 
 /// Revisions before the last of the era do not know the member.
-fn of_legacy(asked: &Asked, params: &Json) -> Wanted {
+fn of_legacy(asked: &Asked, params: &Params) -> Wanted {
     #[derive(Deserialize)]
     struct Task {
         ttl: Option<f64>,
     }
-    #[derive(Deserialize)]
-    struct Params {
-        task: Option<Task>,
-    }
-    let task = params.read::<Params>().ok().and_then(|params| params.task);
-    match task.filter(|_| asked.client.revision == Revision::NEWEST_LEGACY) {
+    let task = params.task.as_ref().filter(|_| asked.client.revision == Revision::NEWEST_LEGACY);
+    match task.and_then(|task| task.read::<Task>().ok()) {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -13,6 +13,9 @@ pub(crate) const SHOWN: usize = 80;
 /// At most `limit` characters of the text; what a person could not see is escaped.
 #[must_use]
 pub fn shown_text(text: &str, limit: usize) -> String {
+    if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut shown = String::new();
     let mut length = 0;
     let mut characters = text.chars().peekable();

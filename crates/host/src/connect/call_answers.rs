@@ -1,9 +1,11 @@
 //! Who answers what a server asks for the sake of one call, where that is not the host itself.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use foldhash::HashMap;
 
 use crate::connect::Answers;
 

@@ -1,8 +1,9 @@
 //! The servers of one moment, what they offer and the connections to them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use foldhash::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::Peer;

@@ -11,7 +11,7 @@ use crate::proposed::{Target, TargetKind};
 /// The outcome of a call that was answered with a result.
 pub(super) fn of_result(target: &Target, result: Json) -> Outcome {
     let bytes = result.bytes().clone();
-    let Ok(shape) = result.read::<Shape<'_>>() else {
+    let Some(shape) = Shape::read(&result) else {
         return Outcome::invalid_output("the result is not a JSON object", bytes);
     };
     let list = match target.kind {
@@ -20,13 +20,13 @@ pub(super) fn of_result(target: &Target, result: Json) -> Outcome {
         TargetKind::Prompt => shape.messages,
     };
     match (target.kind, list) {
-        (_, Some(list)) if !list.get().starts_with('[') => {
+        (_, Some(list)) if !list.starts_with('[') => {
             Outcome::invalid_output("the result's content is not a list", bytes)
         }
         (TargetKind::Resource | TargetKind::Prompt, None) => {
             Outcome::invalid_output("the result has no content", bytes)
         }
-        _ if shape.is_error.is_some_and(|flag| flag.get() == "true") => Outcome::tool_error(bytes),
+        _ if shape.is_error == Some("true") => Outcome::tool_error(bytes),
         _ => Outcome::ok(bytes),
     }
 }

@@ -1,14 +1,15 @@
 //! A call as the protocol spells it.
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_wire::Json;
+use switchboard_wire::http::param_headers;
+use switchboard_wire::members::members;
 
 use crate::catalog::ResolvedCall;
 use crate::catalog::scan::secret_headers;
 use crate::execute::task_wish::{AsTask, TaskWish};
 use crate::proposed::TargetKind;
-use switchboard_wire::http::param_headers;
 
 /// How long a server is asked to keep a task: whoever comes back the next day finds it.
 const TTL_MILLISECONDS: u64 = 24 * 3_600_000;
@@ -26,15 +27,13 @@ impl Message {
     /// Spells a call.
     pub(super) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
         let target = call.target();
-        let name = Value::from(target.name.as_str());
+        let name = Value::from(target.name.as_str()).to_string();
         let arguments = call.arguments().as_str();
+        // Joined, not formatted: arguments may be long, and are copied once.
+        let with_arguments = || [r#"{"name":"#, &name, r#","arguments":"#, arguments, "}"].concat();
         let (method, params) = match target.kind {
-            TargetKind::Tool => {
-                ("tools/call", format!(r#"{{"name":{name},"arguments":{arguments}}}"#))
-            }
-            TargetKind::Prompt => {
-                ("prompts/get", format!(r#"{{"name":{name},"arguments":{arguments}}}"#))
-            }
+            TargetKind::Tool => ("tools/call", with_arguments()),
+            TargetKind::Prompt => ("prompts/get", with_arguments()),
             TargetKind::Resource => ("resources/read", format!(r#"{{"uri":{name}}}"#)),
         };
         let as_task = AsTask::of(call, wish);
@@ -88,22 +87,37 @@ fn leave_out(arguments: &mut Value, place: &str) {
     }
 }
 
-/// What a result says about itself.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// What a result says about itself: its members as they are written, but for those that are `null`.
+#[derive(Default)]
 pub(super) struct Shape<'a> {
-    #[serde(borrow)]
-    pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) contents: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) messages: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) is_error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) result_type: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) input_requests: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) request_state: Option<&'a RawValue>,
+    pub(super) content: Option<&'a str>,
+    pub(super) contents: Option<&'a str>,
+    pub(super) messages: Option<&'a str>,
+    pub(super) is_error: Option<&'a str>,
+    pub(super) result_type: Option<&'a str>,
+    pub(super) input_requests: Option<&'a str>,
+    pub(super) request_state: Option<&'a str>,
+}
+
+impl<'a> Shape<'a> {
+    /// Nothing comes of what is no object, or says something twice: who knows what it means?
+    pub(super) fn read(result: &'a Json) -> Option<Self> {
+        let (mut shape, mut twice) = (Self::default(), false);
+        let read = members(result.as_str(), |name, value| {
+            let member = match &*name {
+                "content" => &mut shape.content,
+                "contents" => &mut shape.contents,
+                "messages" => &mut shape.messages,
+                "isError" => &mut shape.is_error,
+                "resultType" => &mut shape.result_type,
+                "inputRequests" => &mut shape.input_requests,
+                "requestState" => &mut shape.request_state,
+                _ => return,
+            };
+            if value != "null" {
+                twice |= member.replace(value).is_some();
+            }
+        });
+        read.ok().filter(|()| !twice).map(|()| shape)
+    }
 }

@@ -164,8 +164,8 @@ async fn next_round(
     if !modern || RESULT_TYPE.find(result.bytes()).is_none() {
         return Ok(Next::Done);
     }
-    let Ok(shape) = result.read::<Shape<'_>>() else { return Ok(Next::Done) };
-    match shape.result_type.map(RawValue::get) {
+    let Some(shape) = Shape::read(result) else { return Ok(Next::Done) };
+    match shape.result_type {
         None | Some(r#""complete""#) => return Ok(Next::Done),
         Some(r#""input_required""#) => {}
         Some(r#""task""#) => {
@@ -180,12 +180,12 @@ async fn next_round(
     }
     let mut members = Vec::new();
     if let Some(asked) = shape.input_requests {
-        let responses = answer_all(asked.get(), whom.server, whom.name, reach).await?;
+        let responses = answer_all(asked, whom.server, whom.name, reach).await?;
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
         // Given back as the very bytes that came.
-        members.push(format!(r#""requestState":{}"#, state.get()));
+        members.push(format!(r#""requestState":{state}"#));
     }
     if members.is_empty() {
         let why = "the server asks for input without saying which";

@@ -1,9 +1,9 @@
 //! Messages of many calls, folded into the fewest rows that one transaction has to touch.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use tokio::sync::oneshot;
 
 use super::bodies::{Body, Place};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, named_params};
+use rusqlite::{Connection, Statement, ToSql, named_params};
 
 use super::bodies::Body;
 use super::group::{Change, CloseRow, Details, Group, IntentRow, Kept, NewRow, News, Opening};
@@ -53,8 +53,11 @@ pub(super) fn write_group(
     owner: &str,
     group: &mut Group,
 ) -> rusqlite::Result<()> {
-    for row in &mut group.inserts {
-        row.digest = insert(connection, owner, row)?;
+    if !group.inserts.is_empty() {
+        let mut statement = connection.prepare_cached(INSERT)?;
+        for row in &mut group.inserts {
+            row.digest = insert_with(&mut statement, connection, owner, row)?;
+        }
     }
     for change in &mut group.changes {
         change.landed = apply(connection, change)? > 0;
@@ -79,9 +82,16 @@ pub(super) fn give_back(connection: &Connection, rest: Block) -> rusqlite::Resul
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
-/// Adds the row of a call, unless it is there. Gives the digest that seals it where the row is
+/// Adds the row of a call, unless it is there.
+pub(super) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(INSERT)?;
+    insert_with(&mut statement, connection, owner, row).map(drop)
+}
+
+/// The same with the statement at hand, for many rows. Gives the digest that seals it where the row is
 /// complete: what is at hand does not have to be read again.
-pub(super) fn insert(
+fn insert_with(
+    statement: &mut Statement<'_>,
     connection: &Connection,
     owner: &str,
     row: &NewRow,
@@ -92,7 +102,6 @@ pub(super) fn insert(
     let leaving = intent.as_ref().map(|row| &row.intent);
     let outcome = close.as_ref().map(|close| &close.outcome);
     let stored = Stored::of(close.as_ref());
-    let mut statement = connection.prepare_cached(INSERT)?;
     let (arguments, nothing) = (Written::of(Some(arguments)), Bytes::new());
     let sent = Written::of(intent.as_ref().and_then(|row| row.sent.as_ref()));
     let values: [&dyn ToSql; 31] = [

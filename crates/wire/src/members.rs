@@ -1,0 +1,265 @@
+//! The members of a JSON object, found in one quick walk: names decoded, values left as they are.
+//!
+//! A general parser looks at every byte of a text to find its end. Most bytes of a message are in
+//! a few long strings, in which only three kinds matter: these are looked for many at a time.
+
+use std::borrow::Cow;
+
+/// So many characters of a string are looked at one by one before a search begins.
+const SHORT: usize = 32;
+
+/// Why a text has no members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMembers {
+    /// It is not JSON.
+    NotJson,
+    /// It is JSON of another kind.
+    NotAnObject,
+}
+
+/// Hands over the name and the value of every member, in order.
+///
+/// # Errors
+/// When the text is not an object; what was handed over until then means nothing.
+pub fn members<'a>(
+    text: &'a str,
+    mut each: impl FnMut(Cow<'a, str>, &'a str),
+) -> Result<(), NoMembers> {
+    let mut walk = Walk { bytes: text.as_bytes(), at: 0, open: Vec::new() };
+    walk.spaces();
+    if walk.peek() != Some(b'{') {
+        let whole = walk.value().and_then(|()| walk.end());
+        return Err(whole.map_or(NoMembers::NotJson, |()| NoMembers::NotAnObject));
+    }
+    let mut each = |name: &'a str, value: &'a str| {
+        each(text_of(name)?, value);
+        Some(())
+    };
+    walk.object(text, &mut each).and_then(|()| walk.end()).ok_or(NoMembers::NotJson)
+}
+
+/// A place in a text; every step ends behind what it is named after, or there is none of it.
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The brackets that are open: a list in place of calls within calls, as the depth is the
+    /// sender's choice.
+    open: Vec<u8>,
+}
+
+impl<'a> Walk<'a> {
+    /// An object, of which the members are handed over as they are written, names with quotes.
+    fn object(
+        &mut self,
+        text: &'a str,
+        each: &mut impl FnMut(&'a str, &'a str) -> Option<()>,
+    ) -> Option<()> {
+        self.expect(b'{')?;
+        self.spaces();
+        if self.peek() == Some(b'}') {
+            return self.expect(b'}');
+        }
+        loop {
+            let start = self.at;
+            self.expect(b'"')?;
+            self.string()?;
+            let name = text.get(start..self.at)?;
+            self.colon()?;
+            let start = self.at;
+            self.value()?;
+            each(name, text.get(start..self.at)?)?;
+            self.spaces();
+            match self.next()? {
+                b',' => self.spaces(),
+                b'}' => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    fn value(&mut self) -> Option<()> {
+        loop {
+            match self.next()? {
+                b'"' => self.string()?,
+                b'{' => {
+                    self.spaces();
+                    if self.peek() != Some(b'}') {
+                        self.open.push(b'}');
+                        self.name()?;
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                b'[' => {
+                    self.spaces();
+                    if self.peek() != Some(b']') {
+                        self.open.push(b']');
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                b't' => self.word(b"rue")?,
+                b'f' => self.word(b"alse")?,
+                b'n' => self.word(b"ull")?,
+                b'-' => {
+                    let first = self.next()?;
+                    self.number(first)?;
+                }
+                first => self.number(first)?,
+            }
+            if !self.goes_on()? {
+                return Some(());
+            }
+        }
+    }
+
+    /// Closes what ends behind a value; says whether another value follows.
+    fn goes_on(&mut self) -> Option<bool> {
+        while let Some(&closing) = self.open.last() {
+            self.spaces();
+            match self.next()? {
+                b',' if closing == b'}' => {
+                    self.spaces();
+                    self.name()?;
+                    return Some(true);
+                }
+                b',' => {
+                    self.spaces();
+                    return Some(true);
+                }
+                closed if closed == closing => {
+                    self.open.pop();
+                }
+                _ => return None,
+            }
+        }
+        Some(false)
+    }
+
+    fn name(&mut self) -> Option<()> {
+        self.expect(b'"')?;
+        self.string()?;
+        self.colon()
+    }
+
+    fn colon(&mut self) -> Option<()> {
+        self.spaces();
+        self.expect(b':')?;
+        self.spaces();
+        Some(())
+    }
+
+    /// The rest of a string, behind its first quote.
+    fn string(&mut self) -> Option<()> {
+        // Most are short, and over before a search has begun.
+        for _ in 0..SHORT {
+            match self.next()? {
+                b'"' => return Some(()),
+                b'\\' => self.escape()?,
+                ..b' ' => return None,
+                _ => {}
+            }
+        }
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            let length = memchr::memchr2(b'"', b'\\', rest)?;
+            let (plain, special) = (rest.get(..length)?, rest.get(length)?);
+            // The least of them, and no early end: that is done for many bytes at a time.
+            if plain.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < b' ' {
+                return None;
+            }
+            self.at += length + 1;
+            if *special == b'"' {
+                return Some(());
+            }
+            self.escape()?;
+        }
+    }
+
+    /// The rest of an escape, behind its backslash.
+    fn escape(&mut self) -> Option<()> {
+        match self.next()? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
+            b'u' => {
+                for _ in 0..4 {
+                    self.next().filter(u8::is_ascii_hexdigit)?;
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// The rest of a number, behind its first digit.
+    fn number(&mut self, first: u8) -> Option<()> {
+        match first {
+            b'0' => {}
+            b'1'..=b'9' => self.digits(),
+            _ => return None,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.next().filter(u8::is_ascii_digit)?;
+            self.digits();
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.next().filter(u8::is_ascii_digit)?;
+            self.digits();
+        }
+        Some(())
+    }
+
+    fn digits(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, rest: &[u8]) -> Option<()> {
+        self.bytes.get(self.at..)?.starts_with(rest).then(|| self.at += rest.len())
+    }
+
+    fn spaces(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Nothing but spaces.
+    fn end(&mut self) -> Option<()> {
+        self.spaces();
+        (self.at == self.bytes.len()).then_some(())
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.next()? == byte).then_some(())
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+}
+
+/// The text of a JSON string; escapes are undone, as they may hide which name it is.
+#[must_use]
+pub fn text_of(quoted: &str) -> Option<Cow<'_, str>> {
+    let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str(quoted).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inner))
+}
+
+#[cfg(test)]
+#[path = "members_tests.rs"]
+mod tests;

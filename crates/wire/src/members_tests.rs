@@ -1,0 +1,147 @@
+//! That the quick walk takes what a general parser takes, and finds what it finds.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+use super::{NoMembers, members};
+use crate::envelope::tests::any_json;
+
+fn found(text: &str) -> Result<Vec<(String, String)>, NoMembers> {
+    let mut all = Vec::new();
+    members(text, |name, value| all.push((name.into_owned(), value.to_owned())))?;
+    Ok(all)
+}
+
+/// What a general parser says of the same text; a name that is no text has no member for it.
+fn expected(text: &str) -> Result<(), NoMembers> {
+    match serde_json::from_str::<&RawValue>(text) {
+        Err(_) => Err(NoMembers::NotJson),
+        Ok(raw) if raw.get().starts_with('{') => Ok(()),
+        Ok(_) => Err(NoMembers::NotAnObject),
+    }
+}
+
+#[test]
+fn members_come_in_order_with_their_bytes() {
+    let text = " {\"a\" : {\"b\":[1, {}]} ,\n\"\\u0061\":1e400,\"\":\"\\\"}\" , \"é\":[ ]} ";
+    let all = [("a", "{\"b\":[1, {}]}"), ("a", "1e400"), ("", "\"\\\"}\""), ("é", "[ ]")];
+    let all = all.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(found(text), Ok(all.to_vec()));
+    assert_eq!(found("{ }"), Ok(Vec::new()));
+}
+
+#[test]
+fn what_is_no_object_is_told_apart_from_what_is_no_json() {
+    for text in [
+        "",
+        " ",
+        "7",
+        "-",
+        "-0",
+        "01",
+        "1.",
+        "1.e3",
+        "1e",
+        "1e+",
+        "1E-7",
+        "nul",
+        "null",
+        "nullx",
+        "true",
+        "false ",
+        "\"",
+        "\"a\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\u12\"",
+        "\"\\ud800\"",
+        "\"a\tb\"",
+        "\"a\u{7f}b\"",
+        "[",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "[1}",
+        "[]]",
+        "[[],[[]]]",
+        "{",
+        "{}}",
+        "{} {}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\":1 \"b\":2}",
+        "{a:1}",
+        "{\"a\":[}",
+        "{\"a\":{\"b\":tru}}",
+        "{\"a\":'b'}",
+        "{\"a\":+1}",
+        "{\"a\":.5}",
+        "{\"a\n\":1}",
+        "\u{feff}{}",
+        "{\"a\":\"b\"",
+        "{\"a\":\"b\\\"}",
+        "/**/{}",
+    ] {
+        assert_eq!(found(text).map(|_| ()), expected(text), "{text:?}");
+    }
+}
+
+#[test]
+fn long_strings_are_judged_as_short_ones() {
+    for length in [0, 30, 31, 32, 33, 64, 1_000] {
+        for end in ["", "\\n", "\\u00e9é", "\n", "\u{1f}", "\\", "\\x", "\\u00g0", "\\\"\\\\"] {
+            for rest in ["", "tail"] {
+                let text = format!("{{\"a\":\"{}{end}{rest}\"}}", "x".repeat(length));
+                assert_eq!(found(&text).map(|_| ()), expected(&text), "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn depth_is_bounded_by_the_text_alone() {
+    let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(200_000), "]".repeat(200_000));
+    assert_eq!(found(&deep).map(|all| all.len()), Ok(1));
+}
+
+proptest! {
+    #[test]
+    fn an_object_is_taken_apart_as_a_parser_does(
+        parts in prop::collection::vec(("[a-z\\\\\"é]{0,5}", any_json()), 0..6)
+    ) {
+        let written: Vec<String> = parts
+            .iter()
+            .map(|(name, value)| format!(" {} : {value} ", serde_json::Value::from(name.as_str())))
+            .collect();
+        let text = format!("{{{}}}", written.join(","));
+        prop_assert_eq!(found(&text), Ok(parts));
+    }
+
+    #[test]
+    fn a_change_of_one_byte_is_judged_as_a_parser_does(
+        json in any_json(), at in any::<prop::sample::Index>(), byte in 0_u8..0x80
+    ) {
+        let mut bytes = json.into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(text) = String::from_utf8(bytes) {
+            prop_assert_eq!(found(&text).map(|_| ()), expected(&text), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn tokens_in_any_order_are_judged_as_a_parser_does(
+        tokens in prop::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", " ", "\"a\"", "\"\\u0041\"", "1", "-", "0", ".5", "e3", "null",
+        ]), 0..14)
+    ) {
+        let mut tokens: VecDeque<&str> = tokens.into();
+        tokens.push_front("{\"x\":");
+        let text = tokens.make_contiguous().concat();
+        prop_assert_eq!(found(&text).map(|_| ()), expected(&text), "{:?}", text);
+    }
+}
