@@ -100,7 +100,7 @@ impl Conversation {
                 let steps = parts.sessions.steps(&session).await?;
                 parts.sessions.set_model(&session, &model).await?;
                 let kept = entries(&steps)?;
-                parts.host.goes_on(session.as_str(), read_from::servers(&kept)).await?;
+                parts.host.goes_on(session.as_str(), read_from::results(&kept)).await?;
                 (session, kept, held)
             }
         };

@@ -1,21 +1,20 @@
-//! Which servers a kept conversation holds results of: what it read taints it, wherever it was read.
-
-use std::collections::BTreeSet;
+//! What a kept conversation holds results of: what it read taints it, wherever it was read.
 
 use switchboard_host::OutcomeKind;
 
 use crate::turn::{Asked, Entry, Input, What};
 
-/// The servers that answered calls of the conversation. What was undone counts: it was read.
-pub(crate) fn servers(entries: &[Entry]) -> BTreeSet<&str> {
-    let mut servers = BTreeSet::new();
+/// The servers and targets that answered calls of the conversation, one for each answer. What was
+/// undone counts: it was read.
+pub(crate) fn results(entries: &[Entry]) -> Vec<(&str, &str)> {
+    let mut results = Vec::new();
     let mut asked: &[Asked] = &[];
     for entry in entries {
         match &entry.input {
             Input::Answered(answer) => asked = &answer.asked,
             Input::Ended { slot, end } => {
-                let server = asked.get(*slot).and_then(server_of);
-                servers.extend(server.filter(|_| has_answered(end.outcome)));
+                let target = asked.get(*slot).and_then(target_of);
+                results.extend(target.filter(|_| has_answered(end.outcome)));
             }
             Input::Began { .. }
             | Input::Said { .. }
@@ -27,12 +26,12 @@ pub(crate) fn servers(entries: &[Entry]) -> BTreeSet<&str> {
             | Input::Undone { .. } => {}
         }
     }
-    servers
+    results
 }
 
-fn server_of(asked: &Asked) -> Option<&str> {
+fn target_of(asked: &Asked) -> Option<(&str, &str)> {
     match &asked.what {
-        What::Call { server, .. } => Some(server),
+        What::Call { server, target, .. } => Some((server, target)),
         What::Own | What::Mistake { .. } => None,
     }
 }
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn only_servers_that_may_have_answered_count() {
+    fn only_what_may_have_answered_counts_each_time() {
         let answer = Answer {
             text: String::new(),
             asked: vec![asked("web"), asked("files"), asked("mail")],
@@ -91,10 +90,11 @@ mod tests {
             ended(0, OutcomeKind::Ok),
             ended(1, OutcomeKind::Denied),
             ended(2, OutcomeKind::Failed),
+            ended(0, OutcomeKind::ToolError),
             Input::Undone { to: 0 },
         ];
         let numbered = (1..).zip(inputs);
         let entries: Vec<Entry> = numbered.map(|(number, input)| Entry { number, input }).collect();
-        assert_eq!(servers(&entries), BTreeSet::from(["mail", "web"]));
+        assert_eq!(results(&entries), [("web", "read"), ("mail", "read"), ("web", "read")]);
     }
 }

@@ -359,7 +359,7 @@ pub(crate) enum CallsCommand {
     },
     /// Check that the record is as it was written, and name the first call that is not
     Verify,
-    /// List what became of definitions: found suspicious, approved, taken back
+    /// List what became of definitions and entries: flagged, approved, taken back, added
     Audit,
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use switchboard_host::policy::Pattern;
 
 use crate::args_review::WaitForReview;
 
@@ -13,8 +14,8 @@ pub(crate) struct Talk {
     #[arg(long, short, value_name = "NAME", env = "SWITCHBOARD_MODEL")]
     pub(crate) model: Option<String>,
     /// Let the model call this without a question: server, server/tool, `*` for any text (may be given several times)
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) allow: Vec<String>,
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) allow: Vec<Pattern>,
     /// Only these servers (may be given several times)
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Vec<String>,
@@ -24,6 +25,10 @@ pub(crate) struct Talk {
     /// At most so many questions to the model in one turn
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) max_steps: Option<u32>,
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::parse(text).map_err(|bad| format!("it {bad}; {}", bad.hint))
 }
 
 #[derive(Clone, Debug, Args)]

@@ -52,7 +52,7 @@ pub(crate) struct Explain {
     /// Who would call it
     #[arg(long, value_enum, default_value_t = CallerChoice::Model)]
     pub(crate) caller: CallerChoice,
-    /// As if something had come from this server before (may be given several times)
+    /// As if something had come from this server before, or from server/tool (may be given several times)
     #[arg(long, value_name = "SERVER")]
     pub(crate) after: Vec<String>,
 }

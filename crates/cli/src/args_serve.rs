@@ -12,7 +12,7 @@ pub(crate) struct Serve {
     #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "require_token", "oauth_issuer"])]
     pub(crate) stdio: bool,
     /// Where to listen, 127.0.0.1:8808 by default; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Only these servers (may be given several times)
     #[arg(long, value_name = "SERVER")]
@@ -128,4 +128,15 @@ pub(crate) enum ReviewChoice {
     Client,
     /// We ask, where `autoApprove` does not allow it
     Ask,
+}
+
+/// An address and a port; this machine may be called by its name.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = match text.split_once(':') {
+        Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
+        _ => text.to_owned(),
+    };
+    numbers
+        .parse()
+        .map_err(|_| "write it as 127.0.0.1:8808, [::1]:8808 or localhost:8808".to_owned())
 }

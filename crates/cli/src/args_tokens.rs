@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use switchboard_host::policy::Pattern;
 
 #[derive(Debug, Args)]
 pub(crate) struct Tokens {
@@ -41,8 +42,10 @@ pub(crate) struct AddToken {
 }
 
 fn tool_pattern(text: &str) -> Result<String, String> {
-    if text.contains('/') {
-        return Ok(text.to_owned());
+    // A server's name may hold slashes itself, so only the ends tell.
+    if text.contains('/') && !text.starts_with('/') && !text.ends_with('/') {
+        let read = Pattern::parse(text).map(|_| text.to_owned());
+        return read.map_err(|bad| format!("it {bad}; {}", bad.hint));
     }
     Err("write it as SERVER/TOOL, for example `files/read_*` or `*/search`".to_owned())
 }

@@ -174,7 +174,9 @@ impl Context {
         let approvals = Approvals::load(&self.places.state);
         let config = config::load(&self.places, &self.environment, &approvals);
         for problem in &config.problems {
-            if problem.is_error() && !self.shared.config.is_empty() {
+            // A bad entry costs itself only.
+            let costs_all = problem.is_error() && problem.server.is_none();
+            if costs_all && !self.shared.config.is_empty() {
                 return Err(problem.clone().into());
             }
             self.printer.warn(&problem.to_string(), problem.hint.as_deref());

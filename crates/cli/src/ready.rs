@@ -63,14 +63,20 @@ impl Context {
             }
         }
         for (server, held) in &host.held().load().servers {
-            let count = held.definitions.len();
-            let what = match (&held.whole, count) {
-                (Some(why), _) => format!("is held: {why}"),
-                (None, 1) => "has a definition that is held".to_owned(),
-                (None, _) => format!("has {count} definitions that are held"),
-            };
-            let hint = format!("look with `switchboard pins diff {server}`");
-            self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
+            let whole = held.whole.as_ref().map(ToString::to_string);
+            self.tell_held(server.as_str(), whole.as_deref(), held.definitions.len());
         }
+    }
+
+    /// Tells what a person has to look at before a server can be used: all of it and why, or so
+    /// many definitions.
+    pub(crate) fn tell_held(&self, server: &str, whole: Option<&str>, count: usize) {
+        let what = match (whole, count) {
+            (Some(why), _) => format!("is held: {why}"),
+            (None, 1) => "has a definition that is held".to_owned(),
+            (None, _) => format!("has {count} definitions that are held"),
+        };
+        let hint = format!("look with `switchboard pins diff {server}`");
+        self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
     }
 }

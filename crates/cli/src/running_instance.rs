@@ -55,7 +55,7 @@ impl Instance {
         let file = file(places);
         let text = serde_json::to_string(self).ok()?;
         let part = file.with_extension("part");
-        std::fs::create_dir_all(file.parent()?).ok()?;
+        switchboard_host::whole_file::create_folder(file.parent()?).ok()?;
         private(&part, &text).ok()?;
         std::fs::rename(&part, &file).ok()?;
         Some(Written { file, text })
@@ -138,16 +138,6 @@ impl Instance {
         let is_well = head.starts_with("HTTP/1.1 200 ");
         is_well.then(|| body.to_owned())
     }
-}
-
-/// A part of a path or of a query, with nothing in it that means something there.
-pub(crate) fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
-    let one = |byte: u8| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }
 
 impl Drop for Written {

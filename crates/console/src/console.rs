@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
-use switchboard_host::Host;
 use switchboard_host::config::{Environment, Places};
+use switchboard_host::{Host, random};
 use tokio_util::sync::CancellationToken;
 
 use crate::actions::PendingLogins;
@@ -22,7 +22,6 @@ use crate::live::Feed;
 use crate::onlookers::Onlookers;
 use crate::pages::sign_in;
 use crate::programs::Lines;
-use crate::random;
 use crate::reply::{Problem, html_with};
 use crate::routes::{self, Proof};
 use crate::talks::{OpenModel, Talks};

@@ -19,7 +19,6 @@ mod onlookers;
 mod openapi;
 mod pages;
 mod programs;
-mod random;
 mod reply;
 mod routes;
 mod shown;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+
+use switchboard_testkit::check_reference;
 
 use super::*;
 
@@ -235,14 +236,5 @@ fn reference() -> String {
 
 #[test]
 fn the_reference_page_is_what_the_document_says() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/api.md");
-    let fresh = reference();
-    if std::env::var_os("UPDATE_REFERENCE").is_some() {
-        std::fs::write(&file, &fresh).unwrap();
-    }
-    let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        written == fresh,
-        "docs/reference/api.md is stale: run `UPDATE_REFERENCE=1 cargo test -p switchboard-console reference`"
-    );
+    check_reference("api.md", &reference(), "switchboard-console");
 }

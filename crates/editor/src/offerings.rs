@@ -276,7 +276,7 @@ fn descriptors_of(lease: &Lease, visitor: &Visitor, index: Option<&Path>) -> Vec
     all
 }
 
-/// A name for people: what the server calls itself, if it says.
+/// A name for people: the one that its configuration gives it, which nobody else can choose.
 fn name_of(server: &Server) -> String {
     server.id.to_string()
 }

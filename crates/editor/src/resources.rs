@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_host::connect::definition;
+use switchboard_host::connect::{Status as State, definition};
 use switchboard_host::download::{self, Existing, Ground};
 use switchboard_host::format::{Item, Reply};
 use switchboard_host::outcome::EditorStatus;
@@ -18,12 +18,13 @@ use tonic::Status;
 use crate::calls::How;
 use crate::door::Visitor;
 use crate::editor::Editor;
-use crate::generated::agent::v1::list_mcp_resources_exec_result::McpResource;
+use crate::generated::agent::v1::list_mcp_resources_exec_result::{McpResource, Result as List};
 use crate::generated::agent::v1::read_mcp_resource_exec_result::Result as Read;
 use crate::generated::agent::v1::read_mcp_resource_success::Content;
 use crate::generated::agent::v1::{
-    ReadMcpResourceError, ReadMcpResourceExecArgs, ReadMcpResourceNotFound,
-    ReadMcpResourceRejected, ReadMcpResourceSuccess,
+    ListMcpResourcesError, ListMcpResourcesRejected, ListMcpResourcesSuccess, ReadMcpResourceError,
+    ReadMcpResourceExecArgs, ReadMcpResourceNotFound, ReadMcpResourceRejected,
+    ReadMcpResourceSuccess,
 };
 use crate::generated::v1::get_prompt_response::Message;
 use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
@@ -35,6 +36,43 @@ use crate::values::texts_of;
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 
 impl Editor {
+    /// The resources that a visitor sees, of one server or of all; or why that one has no list.
+    pub(crate) fn list(&self, visitor: &Visitor, server: Option<&str>) -> List {
+        let named = server.filter(|name| !name.is_empty());
+        named.and_then(|name| self.unlisted(visitor, name)).unwrap_or_else(|| {
+            let resources = self.resources(visitor, server);
+            List::Success(ListMcpResourcesSuccess { resources })
+        })
+    }
+
+    /// Why a server has no list, if it has none. Guests hear nothing of its insides.
+    fn unlisted(&self, visitor: &Visitor, name: &str) -> Option<List> {
+        let fleet = self.host().fleet().load();
+        let Some(server) = fleet.servers.get(name).filter(|server| visitor.sees_of(server)) else {
+            let error = format!("there is no server `{name}`");
+            return Some(List::Error(ListMcpResourcesError { error }));
+        };
+        let held = self.host().held().load();
+        if let Some(why) = held.servers.get(name).and_then(|held| held.whole.as_ref()) {
+            let reason = format!("nothing of server `{name}` is used until a person agrees: {why}");
+            return Some(List::Rejected(ListMcpResourcesRejected { reason }));
+        }
+        let failure = server.status.failure().filter(|_| visitor.is_owner());
+        let detail = failure.map(|failure| format!(": {}", failure.message)).unwrap_or_default();
+        let why = format!("server `{name}` is not ready ({}){detail}", server.status.word());
+        match server.status {
+            State::Ready => None,
+            State::NeedsApproval | State::NotAllowed(_) => {
+                Some(List::Rejected(ListMcpResourcesRejected { reason: why }))
+            }
+            State::Disabled
+            | State::Starting
+            | State::NeedsLogin(_)
+            | State::Waiting { .. }
+            | State::Failed(_) => Some(List::Error(ListMcpResourcesError { error: why })),
+        }
+    }
+
     /// The resources that a visitor sees, of one server or of all.
     pub(crate) fn resources(&self, visitor: &Visitor, server: Option<&str>) -> Vec<McpResource> {
         let lease = self.host().lease();

@@ -5,8 +5,8 @@ use tonic::{Request, Response, Status};
 use crate::editor::Editor;
 use crate::events::Events;
 use crate::generated::agent::v1::{
-    ListMcpResourcesExecArgs, ListMcpResourcesExecResult, ListMcpResourcesSuccess, McpTools,
-    ReadMcpResourceExecArgs, ReadMcpResourceExecResult, list_mcp_resources_exec_result,
+    ListMcpResourcesExecArgs, ListMcpResourcesExecResult, McpTools, ReadMcpResourceExecArgs,
+    ReadMcpResourceExecResult,
 };
 use crate::generated::v1::host_service_server::HostService;
 use crate::generated::v1::{
@@ -46,9 +46,7 @@ impl HostService for Editor {
         request: Request<ListMcpResourcesExecArgs>,
     ) -> Answer<ListMcpResourcesExecResult> {
         let (visitor, args) = self.admit(request).await?;
-        let resources = self.resources(&visitor, args.server.as_deref());
-        let success = ListMcpResourcesSuccess { resources };
-        let result = Some(list_mcp_resources_exec_result::Result::Success(success));
+        let result = Some(self.list(&visitor, args.server.as_deref()));
         Ok(Response::new(ListMcpResourcesExecResult { result }))
     }
 

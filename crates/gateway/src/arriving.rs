@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_host::catalog::model_name;
+use switchboard_host::catalog::{model_name, nearest};
 use switchboard_host::connect::{Fleet, Server, Status};
 use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
 use switchboard_wire::RpcError;
@@ -14,7 +14,7 @@ use crate::naming::{NameMode, Naming};
 use crate::parked::Running;
 use crate::view::View;
 
-/// As many servers are named as the reason why something is not there.
+/// As many servers are named as the reason why something is not there, and as many near names.
 const NAMED: usize = 3;
 /// How much longer than its beginning a name is that ends with a digest.
 const DIGEST: usize = 9;
@@ -64,7 +64,18 @@ impl Gateway {
                 let proposed = ProposedCall { target, arguments: arguments(params) };
                 Ok(self.run(asked, &lease, proposed, params))
             }
-            Arrival::Nobody(None) => Err(error),
+            Arrival::Nobody(None) => {
+                let listing = self.listing(&asked.client.view);
+                let near = match kind {
+                    TargetKind::Tool => near(listing.tool_names(), name),
+                    TargetKind::Prompt => near(listing.prompt_names(), name),
+                    TargetKind::Resource => None,
+                };
+                Err(RpcError {
+                    message: format!("{}{}", error.message, near.unwrap_or_default()),
+                    ..error
+                })
+            }
             Arrival::Nobody(Some(why)) => {
                 Err(RpcError { message: format!("{}: {why}", error.message), ..error })
             }
@@ -115,6 +126,12 @@ impl Gateway {
             None => Arrival::Nobody(wanted.excuse(lease.fleet())),
         }
     }
+}
+
+/// The names that come close to one that is not there, as a clause.
+pub(crate) fn near<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> Option<String> {
+    let near = nearest(name, names, NAMED);
+    (!near.is_empty()).then(|| format!("; did you mean `{}`?", near.join("` or `")))
 }
 
 /// A name that somebody with a view asks for.

@@ -153,6 +153,10 @@ pub(crate) fn modern_client(meta: &Meta, access: &Access) -> Result<Client, RpcE
         .client_capabilities
         .as_ref()
         .ok_or_else(|| missing("_meta.io.modelcontextprotocol/clientCapabilities"))?;
+    if !capabilities.as_str().starts_with('{') {
+        let why = "`_meta.io.modelcontextprotocol/clientCapabilities` is no object";
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
     let abilities = Abilities::read(Some(capabilities.as_str()));
     Ok(Client::new(
         access,

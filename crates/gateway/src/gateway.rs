@@ -131,9 +131,13 @@ impl Gateway {
         }
     }
 
-    /// Ends what would never end by itself; calls go on.
+    /// Ends what would never end by itself, such as calls whose client cannot come back; others
+    /// go on.
     pub(crate) fn end_streams(&self) {
+        // Clients come back to whoever is started next, and so do their questions.
+        self.inner.host.waiting().leave_open();
         self.inner.stop.cancel();
+        self.inner.parked.give_up(|_| true);
         for session in self.inner.sessions.all() {
             session.end_stream();
         }

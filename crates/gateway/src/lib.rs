@@ -31,7 +31,6 @@ mod named;
 mod naming;
 mod notices;
 mod parked;
-mod random;
 mod relay;
 mod search;
 mod session;

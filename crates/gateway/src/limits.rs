@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use switchboard_wire::RpcError;
 use tokio_util::sync::CancellationToken;
 
 use crate::session::locked;
@@ -45,6 +46,23 @@ pub(crate) enum Full {
     TooFast { wait: Duration },
     /// We are about to end.
     Ending,
+}
+
+/// The code of errors that say: not now.
+pub(crate) const BUSY: i64 = -32_000;
+
+impl Full {
+    /// The same as a client is told.
+    pub(crate) fn error(self) -> RpcError {
+        let why = match self {
+            Self::InFlight { limit } => {
+                format!("this caller has {limit} requests under way, which is the limit")
+            }
+            Self::TooFast { .. } => "this caller's requests come too fast".to_owned(),
+            Self::Ending => "the gateway is about to end and takes no new requests".to_owned(),
+        };
+        RpcError::new(BUSY, why)
+    }
 }
 
 /// Everybody who asked for something lately.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use switchboard_host::catalog::Catalog;
+use switchboard_host::catalog::{Catalog, fits_template};
 use switchboard_host::connect::{Server, Tool};
 use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
 
@@ -154,6 +154,29 @@ impl Listing {
         self.tools.entries.len()
     }
 
+    /// Whether nothing is left out for this caller alone.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.view.is_whole()
+    }
+
+    /// The names of the prompts, in order.
+    pub(crate) fn prompt_names(&self) -> impl Iterator<Item = &str> {
+        self.prompts.entries.iter().map(|entry| self.prompts.shown(entry))
+    }
+
+    /// The names of the tools, in order.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.entries.iter().map(|entry| self.tools.shown(entry))
+    }
+
+    /// The servers that a tool is shown of, in order.
+    pub(crate) fn tool_servers(&self) -> Vec<&str> {
+        let mut servers: Vec<&str> =
+            self.tools.entries.iter().map(|entry| entry.server.id.as_str()).collect();
+        servers.dedup();
+        servers
+    }
+
     /// The texts of all items of a kind, in order.
     pub(crate) fn texts(&self, kind: Kind) -> Arc<[String]> {
         Arc::clone(match kind {
@@ -223,15 +246,21 @@ impl Listing {
                 Some(_) => uri.strip_prefix(&prefix(server)),
                 None => Some(uri),
             };
-            if let Some(found) = own.and_then(|own| self.fitting(server, own)) {
+            let template = self.templates.own(entry).map_or("", |item| &item.key);
+            if let Some(found) = own.and_then(|own| self.fitting((server, template), own)) {
                 return Some(found);
             }
         }
-        self.templates.unshown.values().find_map(|target| self.fitting(&target.server, uri))
+        let unshown = &mut self.templates.unshown.values();
+        unshown.find_map(|target| self.fitting((&target.server, &target.name), uri))
     }
 
-    /// What a server has at an address, listed or not.
-    fn fitting(&self, server: &str, uri: &str) -> Option<Target> {
+    /// What a server has at an address that its template stands for. Whatever else it has there
+    /// may be hidden from this caller.
+    fn fitting(&self, (server, template): (&str, &str), uri: &str) -> Option<Target> {
+        if !fits_template(template, uri) {
+            return None;
+        }
         let proposed = ProposedCall::resource(server, uri);
         let target = proposed.target.clone();
         self.lease.resolve(proposed).is_ok().then_some(target)
@@ -242,9 +271,10 @@ impl Listing {
         self.templates.get(TargetKind::Resource, text)
     }
 
-    /// The address that we give to a resource of a server.
-    pub(crate) fn shown_address(&self, server: &str, uri: &str) -> String {
-        self.renamed(server, uri).unwrap_or_else(|| uri.to_owned())
+    /// The address under which this caller knows a resource of a server, if it sees it at all.
+    pub(crate) fn known_address(&self, server: &str, uri: &str) -> Option<String> {
+        let shown = self.renamed(server, uri).unwrap_or_else(|| uri.to_owned());
+        self.resource(&shown).is_some_and(|target| target.server == server).then_some(shown)
     }
 
     /// The same, only where it is another than its own.

@@ -57,6 +57,19 @@ impl Notices {
     }
 }
 
+/// What is to be told next. Who could not follow is told that everything may have changed: one of
+/// what it missed may have said so.
+pub(crate) async fn next_notices(notices: &mut broadcast::Receiver<Notice>) -> Vec<Notice> {
+    match notices.recv().await {
+        Ok(notice) => vec![notice],
+        Err(broadcast::error::RecvError::Lagged(_)) => {
+            vec![Notice::ToolsChanged, Notice::ResourcesChanged, Notice::PromptsChanged]
+        }
+        // They last as long as the gateway.
+        Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+    }
+}
+
 impl Gateway {
     /// Turns what happens in the host into notices, and tells them to the sessions.
     pub(crate) async fn watch(self) {
@@ -104,7 +117,7 @@ impl Gateway {
             Notice::PromptsChanged => Some(("notifications/prompts/list_changed", none())),
             Notice::Updated { .. } if locked(&client.subscribed).is_empty() => None,
             Notice::Updated { server, uri } => {
-                let shown = self.listing(&client.view).shown_address(server, uri);
+                let shown = self.listing(&client.view).known_address(server, uri)?;
                 locked(&client.subscribed)
                     .contains_key(&shown)
                     .then(|| ("notifications/resources/updated", json!({"uri": shown}).to_string()))
@@ -145,13 +158,10 @@ impl Gateway {
         asked.out.notify("notifications/subscriptions/acknowledged", &params).await;
         let listening = async {
             loop {
-                let notice = match notices.recv().await {
-                    Ok(notice) => notice,
-                    Err(broadcast::error::RecvError::Lagged(_)) => continue,
-                    Err(broadcast::error::RecvError::Closed) => return,
-                };
-                if let Some((method, params)) = self.modern(asked, &wanted, &notice, &meta) {
-                    asked.out.notify(method, &params).await;
+                for notice in next_notices(&mut notices).await {
+                    if let Some((method, params)) = self.modern(asked, &wanted, &notice, &meta) {
+                        asked.out.notify(method, &params).await;
+                    }
                 }
             }
         };
@@ -183,7 +193,7 @@ impl Gateway {
             }
             Notice::Updated { .. } if wanted.resource_subscriptions.is_empty() => None,
             Notice::Updated { server, uri } => {
-                let shown = self.listing(&asked.client.view).shown_address(server, uri);
+                let shown = self.listing(&asked.client.view).known_address(server, uri)?;
                 let params = || format!(r#"{{{meta},"uri":{}}}"#, json!(shown));
                 wanted
                     .resource_subscriptions

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use switchboard_host::execute::TaskNews;
-use switchboard_host::{Outcome, Record, Target};
+use switchboard_host::{Outcome, Record, Target, random};
 use switchboard_wire::Json;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use crate::client::Busy;
 use crate::listing::Listing;
 use crate::notices::Notice;
-use crate::random;
 use crate::relay::Ask;
 use crate::session::locked;
 use crate::tasks::Wanted;

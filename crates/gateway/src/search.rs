@@ -10,7 +10,7 @@ use switchboard_host::connect::definition;
 use switchboard_wire::{Json, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};
-use crate::arriving::Arrival;
+use crate::arriving::{Arrival, near};
 use crate::asked::{Asked, Params};
 use crate::gateway::{Gateway, ToolMode};
 use crate::listing::{Kind, Listing};
@@ -39,9 +39,9 @@ pub(crate) enum OwnTool {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Given<'a> {
-    query: String,
-    limit: Option<usize>,
-    name: String,
+    query: Option<String>,
+    limit: Option<i64>,
+    name: Option<String>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
@@ -76,35 +76,45 @@ impl Gateway {
         let given: Given<'_> = match &params.arguments {
             Some(given) => match given.read() {
                 Ok(given) => given,
-                Err(error) => return Ok(said(asked, &error.to_string(), true)),
+                Err(error) => {
+                    return Ok(said(asked, &format!("the arguments do not fit: {error}"), true));
+                }
             },
             None => Given::default(),
         };
         let listing = self.listing(&asked.client.view);
+        let (needed, value) = match own {
+            OwnTool::Find => ("query", given.query.as_deref().map(str::trim)),
+            OwnTool::Describe | OwnTool::Call => ("name", given.name.as_deref()),
+        };
+        let Some(value) = value.filter(|value| !value.is_empty()) else {
+            let why = format!("the arguments do not fit: `/{needed}` is required but missing");
+            return Ok(said(asked, &why, true));
+        };
         match own {
-            OwnTool::Find => Ok(said(asked, &found(&listing, &given), false)),
-            OwnTool::Describe => Ok(match listing.tool_text(&given.name) {
+            OwnTool::Find => Ok(said(asked, &found(&listing, value, given.limit), false)),
+            OwnTool::Describe => Ok(match listing.tool_text(value) {
                 Some(text) => said(asked, text, false),
-                None => said(asked, &unknown(&given.name, None), true),
+                None => said(asked, &unknown(&listing, value, None), true),
             }),
             OwnTool::Call if params.request_state.is_some() => {
                 self.call(asked, switchboard_host::TargetKind::Tool).await
             }
             OwnTool::Call => {
                 let kind = switchboard_host::TargetKind::Tool;
-                let held = || self.held(&asked.client.view, kind, &given.name);
-                let known = listing.tool(&given.name).or_else(held);
+                let held = || self.held(&asked.client.view, kind, value);
+                let known = listing.tool(value).or_else(held);
                 let (lease, target) = match known {
                     Some(target) => (listing.lease.clone(), target),
-                    None => match Box::pin(self.arrival(asked, kind, &given.name)).await {
+                    None => match Box::pin(self.arrival(asked, kind, value)).await {
                         Arrival::There => return Box::pin(self.call_own(asked, own)).await,
                         Arrival::NotReady(lease, target) => (lease, target),
                         Arrival::Nobody(why) => {
-                            return Ok(said(asked, &unknown(&given.name, why), true));
+                            return Ok(said(asked, &unknown(&listing, value, why), true));
                         }
                     },
                 };
-                self.count(&given.name);
+                self.count(value);
                 let empty = || Json::trusted("{}".to_owned());
                 let arguments = given.arguments.map_or_else(empty, Json::from);
                 let proposed = ProposedCall { target, arguments };
@@ -129,10 +139,12 @@ impl Gateway {
     }
 }
 
-fn found(listing: &Listing, given: &Given<'_>) -> String {
-    let limit = given.limit.unwrap_or(8).clamp(1, MOST_FOUND);
-    // More are looked up than shown, since some may be hidden from this caller.
-    let hits = listing.lease.catalog().search(&given.query, limit * 4);
+fn found(listing: &Listing, query: &str, limit: Option<i64>) -> String {
+    let limit = limit.map_or(8, |limit| usize::try_from(limit).unwrap_or(0)).clamp(1, MOST_FOUND);
+    // What others see may fit better than all that this caller sees.
+    let catalog = listing.lease.catalog();
+    let looked_at = if listing.shows_all() { limit * 4 } else { catalog.names().len() };
+    let hits = catalog.search(query, looked_at);
     let tools: Vec<_> = hits
         .iter()
         .filter_map(|(entry, _)| Some((listing.tool_name(entry.place)?, entry)))
@@ -146,9 +158,10 @@ fn found(listing: &Listing, given: &Given<'_>) -> String {
     json!({"tools": tools}).to_string()
 }
 
-fn unknown(name: &str, why: Option<String>) -> String {
+fn unknown(listing: &Listing, name: &str, why: Option<String>) -> String {
     let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-    format!("there is no tool `{name}`{why}: `{FIND}` finds the names")
+    let near = near(listing.tool_names(), name).unwrap_or_default();
+    format!("there is no tool `{name}`{why}{near}: `{FIND}` finds the names")
 }
 
 fn said(asked: &Asked, text: &str, is_error: bool) -> Reply {
@@ -158,8 +171,8 @@ fn said(asked: &Asked, text: &str, is_error: bool) -> Reply {
 
 fn own_tools(listing: &Listing) -> [String; 3] {
     let count = listing.tool_count();
-    let servers = listing.lease.catalog().servers();
-    let servers: Vec<&str> = servers.iter().map(|server| server.id.as_str()).take(50).collect();
+    let mut servers = listing.tool_servers();
+    servers.truncate(50);
     let find = format!(
         "Searches {count} tools of the servers {} for those that do something, best match first.",
         servers.join(", ")

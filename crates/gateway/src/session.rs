@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use switchboard_host::random;
 use switchboard_wire::envelope::Answer;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
@@ -12,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, answered_elsewhere};
 use crate::envelope::{notification, request};
-use crate::random;
 
 /// As many messages wait for a client that has no stream open.
 const WAITING: usize = 64;
@@ -127,9 +127,7 @@ impl Session {
             None => message,
         };
         voice.stream = None;
-        if voice.waiting.len() < WAITING {
-            voice.waiting.push_back(message);
-        }
+        keep(&mut voice.waiting, message);
     }
 
     /// Says something that must not be lost, however slowly the client reads.
@@ -167,6 +165,24 @@ impl Session {
         voice.stream = Some(stream);
         messages
     }
+}
+
+/// What a message of a server begins with.
+const LOG: &str = r#"{"jsonrpc":"2.0","method":"notifications/message""#;
+
+/// Lets a message wait, if there is room. What servers say makes room for everything else: a client
+/// that misses a change of a list goes on with the old one.
+fn keep(waiting: &mut VecDeque<String>, message: String) {
+    let is_log = |message: &String| message.starts_with(LOG);
+    if !is_log(&message) && waiting.contains(&message) {
+        return;
+    }
+    if waiting.len() >= WAITING {
+        let oldest = waiting.iter().position(is_log).filter(|_| !is_log(&message));
+        let Some(oldest) = oldest else { return };
+        waiting.remove(oldest);
+    }
+    waiting.push_back(message);
 }
 
 /// A request whose answer comes on the stream.
@@ -288,4 +304,29 @@ impl Session {
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::{WAITING, keep};
+    use crate::envelope::notification;
+
+    #[test]
+    fn what_servers_say_keeps_no_change_of_a_list_from_waiting() {
+        let said =
+            |number: usize| notification("notifications/message", &format!("{{\"n\":{number}}}"));
+        let changed = notification("notifications/tools/list_changed", "");
+        let mut waiting = VecDeque::new();
+        for number in 0..WAITING + 10 {
+            keep(&mut waiting, said(number));
+        }
+        for _ in 0..3 {
+            keep(&mut waiting, changed.clone());
+        }
+        keep(&mut waiting, said(1_000));
+        let expected: Vec<String> = (1..WAITING).map(said).chain([changed]).collect();
+        assert_eq!(waiting, expected);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use switchboard_wire::{Inbound, Json, Limits, Peer, Revision, RpcError, stream};
+use switchboard_wire::{Inbound, Json, Limits, Peer, Revision, RpcError, Unreadable, stream};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,6 +15,7 @@ use crate::answer::Reply;
 use crate::asked::{self, Asked, Params, name_in};
 use crate::client::{Abilities, Client, Out};
 use crate::gateway::Gateway;
+use crate::notices::next_notices;
 use crate::session::locked;
 
 /// Requests that can be cancelled, by the text of their id.
@@ -60,7 +61,13 @@ impl Gateway {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (peer, mut inbound) = stream::start(from, to, Limits::default());
+        let usual = Limits::default();
+        let limits = Limits {
+            line_bytes: usual.line_bytes.max(self.options().body_limit_bytes),
+            unreadable: Unreadable::Answered,
+            ..usual
+        };
+        let (peer, mut inbound) = stream::start(from, to, limits);
         let pipe = Pipe {
             gateway: self.clone(),
             peer: peer.clone(),
@@ -84,11 +91,12 @@ impl Gateway {
                     Some(received) => pipe.take_in(received),
                     None => break,
                 },
-                notice = notices.recv() => {
+                notice = next_notices(&mut notices) => {
                     let client = locked(&pipe.client).clone();
-                    if let (Ok(notice), Some(client)) = (notice, client)
-                        && let Some((method, params)) = self.legacy(&client, &notice)
-                    {
+                    let told = client.iter().flat_map(|client| {
+                        notice.iter().filter_map(|notice| self.legacy(client, notice))
+                    });
+                    for (method, params) in told.collect::<Vec<_>>() {
                         peer.notify(method, &params).await.ok();
                     }
                 }
@@ -116,19 +124,24 @@ struct Pipe {
 impl Pipe {
     fn take_in(self: &Arc<Self>, inbound: Inbound) {
         match inbound {
-            Inbound::Request { id, .. } if self.gateway.stopping().is_cancelled() => {
-                let peer = self.peer.clone();
-                self.tasks.spawn(async move {
-                    let why = "the gateway is about to end and takes no new requests";
-                    let error = RpcError::new(RpcError::INTERNAL_ERROR, why);
-                    peer.reply(&id, Err(error)).await.ok();
-                });
-            }
             Inbound::Request { id, method, params, .. } => {
+                let pass = match self.gateway.enter(&self.access.identity) {
+                    Ok(pass) => pass,
+                    Err(full) => {
+                        let peer = self.peer.clone();
+                        self.tasks.spawn(async move {
+                            peer.reply(&id, Err(full.error())).await.ok();
+                        });
+                        return;
+                    }
+                };
                 let cancel = CancellationToken::new();
                 locked(&self.running).insert(id.as_str().to_owned(), cancel.clone());
                 let pipe = Arc::clone(self);
-                self.tasks.spawn(async move { pipe.reply(id, method, params, cancel).await });
+                self.tasks.spawn(async move {
+                    pipe.reply(id, method, params, cancel).await;
+                    drop(pass);
+                });
             }
             Inbound::Notification { method, params } if method == "notifications/cancelled" => {
                 if let Some(id) = cancelled_id(params.as_ref())

@@ -1,5 +1,6 @@
 //! The part of the line that decides: policy, then a person if policy says so.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchboard_wire::Json;
@@ -13,7 +14,7 @@ use crate::host::Host;
 use crate::outcome::Outcome;
 use crate::policy::{
     self, Answer, Asking, Decision, Denied, Facts, PermittedCall, Policy, Question, Rejected,
-    Rules, SessionFacts, SessionKey,
+    Results, Rules, SessionFacts, SessionKey,
 };
 use crate::proposed::{ProposedCall, Target, TargetKind};
 use crate::record::{LedgerError, VerdictWord};
@@ -23,21 +24,25 @@ use crate::review::{CallSeen, Unanswered, put_question};
 const MOST_EDITS: usize = 10;
 
 impl Host {
-    /// Takes in that a conversation holds results of these servers, wherever they came from: one
-    /// that was copied from another has what that one read.
+    /// Takes in that a conversation holds results of these targets of servers, one for each result,
+    /// wherever they came from: one that was copied from another has what that one read.
     ///
     /// # Errors
     /// When the record cannot be read.
     pub async fn goes_on(
         &self,
         conversation: &str,
-        servers: impl IntoIterator<Item = &str> + Send,
+        results: impl IntoIterator<Item = (&str, &str)> + Send,
     ) -> Result<(), LedgerError> {
         let key = SessionKey::of_conversation(conversation);
-        let servers: Vec<String> = servers.into_iter().map(str::to_owned).collect();
-        if !servers.is_empty() {
+        let mut held: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for (server, target) in results {
+            *held.entry((server.to_owned(), target.to_owned())).or_default() += 1;
+        }
+        if !held.is_empty() {
             self.session_facts(&key).await?;
-            self.take_in(&key, &servers);
+            let held = held.into_iter().map(|((server, target), times)| (server, target, times));
+            self.take_in(&key, &held.collect::<Vec<_>>());
         }
         Ok(())
     }
@@ -49,18 +54,25 @@ impl Host {
             return Ok(facts);
         }
         let Some(conversation) = key.conversation() else { return Ok(Arc::default()) };
-        let servers = self.ledger().servers_of(conversation).await?;
-        self.take_in(key, &servers);
+        let sent = self.ledger().sent_in(conversation).await?;
+        self.take_in(key, &sent);
         Ok(sessions.of(key).unwrap_or_default())
     }
 
-    fn take_in(&self, key: &SessionKey, servers: &[String]) {
+    fn take_in(&self, key: &SessionKey, read: &[(String, String, u64)]) {
         let config = self.config().load();
         let is_trusted = |id: &str| config.servers.get(id).is_some_and(policy::is_trusted);
+        let mut results = Results::default();
         self.guard().rules.sessions.change(key, |facts| {
-            for server in servers {
-                if is_trusted(server) { facts.read(server) } else { facts.read_untrusted(server) }
+            for (server, target, times) in read {
+                if is_trusted(server) {
+                    facts.read(server);
+                } else {
+                    facts.read_untrusted(server);
+                }
+                results.add_times(server, target, *times);
             }
+            Arc::make_mut(&mut facts.results).join(&results);
         });
     }
 
@@ -107,8 +119,7 @@ impl Passage<'_> {
         let has_past = self.attention.session == Session::OfCaller;
         let counts = has_past && !question.is_asked_each_time();
         if counts && answers.allows(self.caller, question.call()) {
-            let permitted = question.answered(Answer::Session);
-            let permitted = permitted.map_err(|rejected| Outcome::rejected(rejected.feedback))?;
+            let permitted = question.answered_before();
             self.open.decided(VerdictWord::Allow, permitted.by());
             return Ok(permitted);
         }
@@ -232,18 +243,16 @@ impl Passage<'_> {
 
     /// Takes in that something came back from a server.
     pub(crate) fn heard(&self, call: &ResolvedCall) {
-        let server = call.target().server.as_str();
+        let (server, target) = (call.target().server.as_str(), call.target().name.as_str());
         let trusted = call.server().config.as_deref().is_some_and(policy::is_trusted);
         let Some(key) = self.session_key() else { return };
-        let sessions = &self.host.guard().rules.sessions;
-        let known = |facts: Arc<SessionFacts>| {
-            facts.untrusted.contains(server) || trusted && facts.reads.contains(server)
-        };
-        if sessions.of(&key).is_some_and(known) {
-            return;
-        }
-        sessions.change(&key, |facts| {
-            if trusted { facts.read(server) } else { facts.read_untrusted(server) }
+        self.host.guard().rules.sessions.change(&key, |facts| {
+            if trusted {
+                facts.read(server);
+            } else {
+                facts.read_untrusted(server);
+            }
+            facts.result(server, target);
         });
     }
 

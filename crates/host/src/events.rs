@@ -22,7 +22,7 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 #[schemars(rename = "Happening")]

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::catalog::scan::{Severity, verdict};
 use crate::catalog::{Held, Quarantine, findings_in, shown_text};
 use crate::config::{Config, ServerConfig};
-use crate::newcomers::{approve, version_of};
+use crate::new_server::{approve, version_of};
 use crate::published::Published;
 use crate::record::Audit;
 use crate::review::{Reply, Waiting, put_consent};

@@ -139,6 +139,12 @@ impl Guard {
 }
 
 impl Host {
+    /// What became of definitions and entries, to read and to add to. Both block.
+    #[must_use]
+    pub fn audit(&self) -> &Audit {
+        self.guard().audit()
+    }
+
     /// What can be called at this moment, to be held by whoever is shown it.
     #[must_use]
     pub fn lease(&self) -> Lease {

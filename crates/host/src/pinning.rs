@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::{
     HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest, screen,
-    screen_locked,
+    screen_locked, told, unlisted,
 };
 use crate::config::{
     Accepted, Bound, Config, FirstUse, Lock, Pins, Policies, Remembered, ServerConfig, Settings,
@@ -219,7 +219,11 @@ impl Desk {
             Some(before) if before.by == Some(by) => before,
             before => {
                 let screened = match &self.lock {
-                    Some(lock) => screen_locked(server, lock.pins_of(config)),
+                    Some(lock) => {
+                        let is_told = server.agreement.is_none()
+                            || lock.is_told(config.id.as_str(), told(server).as_deref());
+                        screen_locked(server, lock.pins_of(config).filter(|_| is_told))
+                    }
                     None => self.screen(server, &from.identity, by.first_use),
                 };
                 let screened = match by.turned {
@@ -230,7 +234,8 @@ impl Desk {
                 // in turns.
                 let is_noted = self.lock.is_some()
                     || before.is_some_and(|before| before.is_noted)
-                    || screened.held.definitions.is_empty();
+                    || screened.held.definitions.is_empty()
+                        && (server.agreement.is_none() || !self.has_notes(&from.identity));
                 Sorted { from, by: Some(by), screened, is_noted, is_fresh: true }
             }
         };
@@ -248,6 +253,11 @@ impl Desk {
             Ok(pins) => screen(server, pins, first_use),
             Err(reason) => hold_all(server, &Why::NotKept(reason.clone())),
         }
+    }
+
+    /// Whether something of a server was held before.
+    fn has_notes(&self, identity: &str) -> bool {
+        self.pins.get(identity).is_some_and(|pins| matches!(pins, Ok(it) if !it.held.is_empty()))
     }
 
     /// The server without what is always allowed by an answer to something else; and whether that is
@@ -293,6 +303,9 @@ impl Desk {
             let Some(config) = server.and_then(|server| server.config.clone()) else { continue };
             let first = std::mem::take(&mut sorted.screened.first);
             let held = book_of(&sorted.screened.held.definitions);
+            // What is not connected was not seen as it is now.
+            let is_seen = sorted.from.agreement.is_some();
+            let unlisted = is_seen.then(|| unlisted(&sorted.from.offers));
             sorted.is_noted = true;
             let is_first = !first.is_empty();
             let is_asked = sorted.is_asked();
@@ -306,6 +319,9 @@ impl Desk {
                     was_known = !pins.approved.is_empty() || pins.asked;
                     pins.asked |= is_asked && pins.approved.is_empty();
                     pins.trust_first(first);
+                    if let Some(unlisted) = &unlisted {
+                        pins.forget_held(unlisted);
+                    }
                     pins.hold(&held);
                 });
                 written.map(|pins| (pins, was_known))

@@ -13,6 +13,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Span};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 
+use crate::percent;
 use crate::secret_shapes;
 
 /// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
@@ -173,31 +174,86 @@ pub fn remember<'a>(secrets: impl IntoIterator<Item = &'a str>) {
     }
 }
 
-/// A secret as it is, as JSON writes it and JSON inside JSON, as an address does, in hexadecimal
-/// digits and in base64.
+/// A secret as it is, as JSON of several programs writes it and JSON inside JSON, as addresses and
+/// pages do, in hexadecimal digits and in base64.
 fn forms(secret: &str) -> Vec<String> {
     let secret = secret.trim();
-    let quoted = |text: &str| {
-        let json = serde_json::to_string(text).unwrap_or_default();
-        json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default().to_owned()
-    };
-    let json = quoted(secret);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let address = secret.bytes().fold(String::new(), |mut text, byte| {
-        if plain(byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-        text
-    });
-    let mut forms = vec![quoted(&json), address.to_lowercase(), address.replace("%20", "+")];
+    // As it is first: where there is no room for all, this is the one that counts.
+    let mut forms = vec![secret.to_owned()];
+    let in_json = json_forms(secret);
+    let inside: Vec<String> = in_json.iter().flat_map(|json| json_forms(json)).collect();
+    forms.extend(in_json.into_iter().chain(inside));
+    // Programs differ in what they leave as it is in an address, and in the case of its digits.
+    for kept in [&b"-._~"[..], b"-._~/", b"-._~!'()*", b"-._~/:@!$&'()*+,;="] {
+        let address = percent::encoded(secret, kept);
+        forms.push(lower_digits(&address));
+        forms.push(address.replace("%20", "+"));
+        forms.push(address);
+    }
+    forms.extend(in_page(secret));
     if secret.len() >= SHORTEST_ENCODED {
-        forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
+        let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        forms.push(digits.to_uppercase());
+        forms.push(digits);
         forms.extend(in_base64(secret));
     }
-    forms.extend([secret.to_owned(), json, address]);
     forms
+}
+
+/// A text as JSON writes it: with letters of all alphabets or in plain ASCII, with and without the
+/// escapes that a page or a script would want.
+fn json_forms(text: &str) -> Vec<String> {
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let json = json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default();
+    let escaped = |is_left: fn(char) -> bool| {
+        json.chars().fold(String::new(), |mut written, letter| {
+            if is_left(letter) {
+                written.push(letter);
+            } else {
+                let mut units = [0; 2];
+                for unit in letter.encode_utf16(&mut units) {
+                    written.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            written
+        })
+    };
+    let for_pages = escaped(|letter| !matches!(letter, '<' | '>' | '&'));
+    let for_scripts = escaped(|letter| letter.is_ascii() && !"<>&='".contains(letter));
+    let plain = escaped(|letter| letter.is_ascii());
+    let slashes = [json.replace('/', "\\/"), plain.replace('/', "\\/")];
+    let upper = [&for_pages, &for_scripts, &plain].map(|text| upper_digits(text));
+    let rest = [json.to_owned(), for_pages, for_scripts, plain];
+    slashes.into_iter().chain(upper).chain(rest).collect()
+}
+
+/// A text with the digits after `\u` in upper case.
+fn upper_digits(text: &str) -> String {
+    digits_after(text, "\\u", 4, str::to_uppercase)
+}
+
+/// A text with the digits after `%` in lower case.
+fn lower_digits(text: &str) -> String {
+    digits_after(text, "%", 2, str::to_lowercase)
+}
+
+fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) -> String {
+    let mut parts = text.split(sign);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut written, part| {
+        let (digits, rest) = part.split_at_checked(count).unwrap_or((part, ""));
+        written.push_str(sign);
+        written.push_str(&case(digits));
+        written.push_str(rest);
+        written
+    })
+}
+
+/// A text as pages write it.
+fn in_page(text: &str) -> [String; 2] {
+    let page = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let page = page.replace('"', "&quot;");
+    [page.replace('\'', "&#39;"), page.replace('\'', "&#x27;")]
 }
 
 /// A shorter secret leaves too little of itself in another writing.

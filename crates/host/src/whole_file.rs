@@ -1,9 +1,28 @@
-//! Puts a new file in the place of another one at once: readers see the old one or the new one.
+//! Private folders, and new files in the place of others at once: readers see the old one or the new one.
 
 use std::io;
 use std::path::Path;
 
 use tempfile::NamedTempFile;
+
+/// Makes a folder with those above it, for its owner alone.
+///
+/// # Errors
+/// When the system refuses.
+#[cfg(unix)]
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Makes a folder with those above it, for its owner alone.
+///
+/// # Errors
+/// When the system refuses.
+#[cfg(not(unix))]
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
 
 /// Gives a temporary file its name; what had that name is gone, also where somebody reads it.
 ///

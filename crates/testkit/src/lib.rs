@@ -16,6 +16,7 @@ mod home;
 mod http_fixture;
 mod model_fixture;
 mod oauth_fixture;
+mod reference;
 mod registry_fixture;
 #[cfg(unix)]
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
@@ -28,4 +29,5 @@ pub use home::Home;
 pub use http_fixture::HttpFixture;
 pub use model_fixture::{ModelFixture, ModelFixtureBuilder, ModelVendor};
 pub use oauth_fixture::OauthFixture;
+pub use reference::check_reference;
 pub use registry_fixture::{RegistryFixture, RegistryMood};

@@ -10,6 +10,7 @@ use crate::envelope::{self, Message, NotAMessage};
 use crate::error::{RequestError, RpcError};
 use crate::in_flight::{Belongs, Settled, settled};
 use crate::json::Json;
+use crate::limits::Unreadable;
 use crate::peer::{Inbound, Link, Shared};
 use crate::request::as_line;
 
@@ -25,14 +26,18 @@ impl Shared {
         line: &Bytes,
         id: Option<u64>,
     ) -> Result<(), NotAMessage> {
+        let read = match self.limits.unreadable {
+            Unreadable::Counted => envelope::read,
+            Unreadable::Answered => envelope::read_strictly,
+        };
         if !envelope::is_batch(line) {
-            self.take_in(envelope::read(line)?, true, id);
+            self.take_in(read(line)?, true, id);
             return Ok(());
         }
         let allowed = self.stance().revision.allows_batches();
         let mut outcome = Ok(());
         for member in envelope::split_batch(line)? {
-            match envelope::read(&member) {
+            match read(&member) {
                 Ok(message) => self.take_in(message, allowed, id),
                 // A bad member does not cost those after it.
                 Err(error) => outcome = Err(error),

@@ -56,6 +56,18 @@ pub enum NotAMessage {
     NotJson,
     /// It is JSON, but no message of JSON-RPC.
     NotRpc,
+    /// It is a request whose id nobody could answer to: ids are strings and numbers.
+    BadId,
+}
+
+impl From<NotAMessage> for RpcError {
+    fn from(why: NotAMessage) -> Self {
+        match why {
+            NotAMessage::NotJson => Self::new(-32_700, "the message is not JSON"),
+            NotAMessage::NotRpc => Self::new(-32_600, "the message is none of JSON-RPC"),
+            NotAMessage::BadId => Self::new(-32_600, "an `id` is a string or a number"),
+        }
+    }
 }
 
 /// What a message holds, as it is written.
@@ -96,39 +108,62 @@ impl<'a> Frame<'a> {
             Some(quoted) => text_of(quoted).map(Some).ok_or(NotAMessage::NotRpc),
         }
     }
+
+    fn message(&self, line: &Bytes) -> Result<Message, NotAMessage> {
+        let part = |text: &str| Json::part_of(line, text);
+        let given = |text: &&str| *text != "null";
+        let id = self.id.filter(given);
+        match (self.method()?, id) {
+            // Whether it asks or answers, each reader would see for itself.
+            (Some(_), _) if [self.result, self.error].iter().flatten().any(given) => {
+                Err(NotAMessage::NotRpc)
+            }
+            (Some(method), Some(id)) => Ok(Message::Request {
+                id: part(id),
+                method: method.into_owned(),
+                params: self.params.map(part),
+            }),
+            (Some(method), None) => Ok(Message::Notification {
+                method: method.into_owned(),
+                params: self.params.map(part),
+            }),
+            (None, id) => {
+                // Older libraries write `"error": null` beside a result.
+                let error = self.error.filter(|error| *error != "null");
+                let answer = match (self.result, error) {
+                    (Some(result), None) => Answer::Result(part(result)),
+                    (None, Some(error)) => Answer::Error(RpcError::read(error)),
+                    (Some(_), Some(_)) => Answer::Broken("it has both a result and an error"),
+                    (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
+                    (None, None) => Answer::Broken("it has neither a result nor an error"),
+                };
+                Ok(Message::Response { id: id.and_then(|id| id.parse().ok()), answer })
+            }
+        }
+    }
 }
 
-/// Reads one message.
+/// Reads one message. An odd id is given back as it came.
 ///
 /// # Errors
 /// When the bytes are not one.
 pub fn read(line: &Bytes) -> Result<Message, NotAMessage> {
+    Frame::read(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
+}
+
+/// The same for what clients send, who have to keep to the rules for ids.
+///
+/// # Errors
+/// When the bytes are no message, or nobody could answer to its id.
+pub fn read_strictly(line: &Bytes) -> Result<Message, NotAMessage> {
     let frame = Frame::read(utf8(line).ok_or(NotAMessage::NotJson)?)?;
-    let part = |text: &str| Json::part_of(line, text);
-    let id = frame.id.filter(|id| *id != "null");
-    match (frame.method()?, id) {
-        (Some(method), Some(id)) => Ok(Message::Request {
-            id: part(id),
-            method: method.into_owned(),
-            params: frame.params.map(part),
-        }),
-        (Some(method), None) => Ok(Message::Notification {
-            method: method.into_owned(),
-            params: frame.params.map(part),
-        }),
-        (None, id) => {
-            // Older libraries write `"error": null` beside a result.
-            let error = frame.error.filter(|error| *error != "null");
-            let answer = match (frame.result, error) {
-                (Some(result), None) => Answer::Result(part(result)),
-                (None, Some(error)) => Answer::Error(RpcError::read(error)),
-                (Some(_), Some(_)) => Answer::Broken("it has both a result and an error"),
-                (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
-                (None, None) => Answer::Broken("it has neither a result nor an error"),
-            };
-            Ok(Message::Response { id: id.and_then(|id| id.parse().ok()), answer })
-        }
-    }
+    let is_bad = match (frame.method()?, frame.id) {
+        // Some libraries write `"id": null` where they mean none.
+        (Some(method), Some("null")) => !method.starts_with("notifications/"),
+        (Some(_), Some(id)) => id.starts_with(['{', '[', 't', 'f']),
+        (Some(_), None) | (None, _) => false,
+    };
+    if is_bad { Err(NotAMessage::BadId) } else { frame.message(line) }
 }
 
 /// Splits a batch into its members.

@@ -3,12 +3,18 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use super::{Answer, Message, NotAMessage, notification, read, request, response, split_batch};
+use super::{
+    Answer, Message, NotAMessage, notification, read, read_strictly, request, response, split_batch,
+};
 use crate::error::RpcError;
 use crate::json::Json;
 
 fn kind(text: &str) -> String {
-    match read(&Bytes::copy_from_slice(text.as_bytes())) {
+    told(read(&Bytes::copy_from_slice(text.as_bytes())))
+}
+
+fn told(message: Result<Message, NotAMessage>) -> String {
+    match message {
         Ok(Message::Request { id, method, params }) => {
             format!("request {} {method} {}", id.as_str(), show(params.as_ref()))
         }
@@ -24,6 +30,7 @@ fn kind(text: &str) -> String {
         Ok(Message::Response { id, answer: Answer::Broken(why) }) => format!("broken {id:?} {why}"),
         Err(NotAMessage::NotJson) => "not json".to_owned(),
         Err(NotAMessage::NotRpc) => "not rpc".to_owned(),
+        Err(NotAMessage::BadId) => "bad id".to_owned(),
     }
 }
 
@@ -38,6 +45,10 @@ fn messages_are_told_apart_by_what_they_hold() {
         (r#"{"id":"a\"b","method":"m","params":{"x":1}}"#, r#"request "a\"b" m {"x":1}"#),
         (r#"{"method":"m","params":[]}"#, "notification m []"),
         (r#"{"method":"m","id":null}"#, "notification m -"),
+        (r#"{"method":"m","id":[1]}"#, "request [1] m -"),
+        (r#"{"method":"m","id":1,"result":{}}"#, "not rpc"),
+        (r#"{"method":"m","id":1,"result":null,"error":{}}"#, "not rpc"),
+        (r#"{"method":"m","id":1,"result":null,"error":null}"#, "request 1 m -"),
         (r#"{"id":1,"result":null}"#, "result Some(1) null"),
         (r#"{"error":null,"result":{"a":1},"id":1}"#, r#"result Some(1) {"a":1}"#),
         (r#"{"id":1,"error":{"code":-1,"message":"no"}}"#, "error Some(1) no (code -1)"),
@@ -58,6 +69,25 @@ fn messages_are_told_apart_by_what_they_hold() {
         ("{\"id\":1,", "not json"),
     ] {
         assert_eq!(kind(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn clients_have_to_keep_to_the_rules_for_ids() {
+    for (text, expected) in [
+        (r#"{"method":"m","id":1}"#, "request 1 m -"),
+        (r#"{"method":"m","id":1.5}"#, "request 1.5 m -"),
+        (r#"{"method":"m"}"#, "notification m -"),
+        (r#"{"method":"notifications/m","id":null}"#, "notification notifications/m -"),
+        (r#"{"method":"m","id":null}"#, "bad id"),
+        (r#"{"method":"m","id":{}}"#, "bad id"),
+        (r#"{"method":"m","id":[1]}"#, "bad id"),
+        (r#"{"method":"m","id":false}"#, "bad id"),
+        (r#"{"id":1,"result":{}}"#, "result Some(1) {}"),
+        ("{", "not json"),
+    ] {
+        let read = read_strictly(&Bytes::copy_from_slice(text.as_bytes()));
+        assert_eq!(told(read), expected, "{text}");
     }
 }
 

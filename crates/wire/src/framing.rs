@@ -62,6 +62,22 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
+    /// Passes over the rest of a line that is too long.
+    pub(crate) async fn skip(&mut self) -> std::io::Result<()> {
+        loop {
+            self.searched = 0;
+            if let Some(end) = memchr::memchr(b'\n', &self.buffer) {
+                self.buffer.advance(end + 1);
+                return Ok(());
+            }
+            self.buffer.clear();
+            self.buffer.reserve(self.read_bytes);
+            if self.from.read_buf(&mut self.buffer).await? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
     /// A line that has arrived already.
     pub(crate) fn buffered(&mut self) -> Option<Line> {
         loop {
@@ -162,6 +178,18 @@ mod tests {
         assert_ne!(lines_of(vec![exact], 100), [Line::TooLong]);
         assert_eq!(lines_of(vec![over], 100), [Line::TooLong]);
         assert_eq!(lines_of(vec![vec![b'x'; 1000]], 100), [Line::TooLong]);
+    }
+
+    #[tokio::test]
+    async fn what_follows_a_line_that_is_too_long_is_read() {
+        let text = [vec![b'x'; 300_000], b"\n{}\n".to_vec(), vec![b'y'; 200]].concat();
+        let mut reader = LineReader::new(text.as_slice(), 100);
+        assert_eq!(reader.next().await.unwrap(), Line::TooLong);
+        reader.skip().await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), whole("{}"));
+        assert_eq!(reader.next().await.unwrap(), Line::TooLong);
+        reader.skip().await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), Line::End);
     }
 
     proptest! {

@@ -33,7 +33,7 @@ mod tentative;
 
 pub use error::{CloseReason, RequestError, RpcError};
 pub use json::Json;
-pub use limits::Limits;
+pub use limits::{Limits, Unreadable};
 pub use peer::{Inbound, Peer, Stance, Stats};
 pub use request::Request;
 pub use revision::{Era, Revision};

@@ -21,6 +21,18 @@ pub struct Limits {
     pub inbound_messages: usize,
     /// How long one HTTP connection may take to be made.
     pub connect: Duration,
+    /// What becomes of lines that are no messages.
+    pub unreadable: Unreadable,
+}
+
+/// What becomes of lines that are no messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unreadable {
+    /// They are counted: servers write all sorts of things to their output.
+    #[default]
+    Counted,
+    /// They are answered with an error as well: a client may wait for an answer.
+    Answered,
 }
 
 impl Default for Limits {
@@ -34,6 +46,7 @@ impl Default for Limits {
             queued_bytes: 4 << 20,
             inbound_messages: 1_024,
             connect: Duration::from_secs(5),
+            unreadable: Unreadable::default(),
         }
     }
 }

@@ -9,9 +9,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::error::shortened;
+use crate::error::{RpcError, shortened};
 use crate::framing::{Line, LineReader};
-use crate::limits::Limits;
+use crate::json::Json;
+use crate::limits::{Limits, Unreadable};
 use crate::outbox::Outbox;
 use crate::peer::{Inbound, Link, Peer, Shared};
 
@@ -83,16 +84,28 @@ async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
         };
         match line {
             Ok(Line::Whole(line)) => {
-                if shared.dispatch(&line).is_err()
-                    && let Some(reason) = noise.count(&shared, &line)
-                {
-                    break reason;
+                if let Err(why) = shared.dispatch(&line) {
+                    answer_unreadable(&shared, why.into());
+                    if let Some(reason) = noise.count(&shared, &line) {
+                        break reason;
+                    }
                 }
             }
             // The last line may lack its ending; half a message is not one.
             Ok(Line::Rest(rest)) if shared.dispatch(&rest).is_ok() => {}
             Ok(Line::Rest(rest)) => {
                 break format!("the server's output ended in the middle of {}", excerpt(&rest));
+            }
+            Ok(Line::TooLong) if shared.limits.unreadable == Unreadable::Answered => {
+                let limit = shared.limits.line_bytes;
+                let why = format!("the message has more than {limit} bytes");
+                answer_unreadable(&shared, RpcError::new(-32_600, why));
+                tokio::select! {
+                    () = &mut over => return,
+                    skipped = lines.skip() => if let Err(error) = skipped {
+                        break format!("cannot read from the client: {error}");
+                    },
+                }
             }
             Ok(Line::TooLong) => {
                 let limit = shared.limits.line_bytes;
@@ -103,6 +116,13 @@ async fn read<R: AsyncRead + Unpin>(shared: Arc<Shared>, from: R) {
         }
     };
     shared.close(&reason);
+}
+
+/// Says to whoever may wait for it that a line was no message.
+fn answer_unreadable(shared: &Arc<Shared>, why: RpcError) {
+    if shared.limits.unreadable == Unreadable::Answered {
+        shared.reply_later(Json::NULL, Err(why));
+    }
 }
 
 /// Lines that are not messages, within one minute.

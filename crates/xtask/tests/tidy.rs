@@ -44,7 +44,7 @@ const STEPS: [&str; 12] = [
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// Files that put the steps together; nothing in the host names them.
-const ABOVE: [&str; 19] = [
+const ABOVE: [&str; 20] = [
     "beside",
     "call",
     "deciding",
@@ -57,6 +57,7 @@ const ABOVE: [&str; 19] = [
     "lib",
     "model",
     "new_definition",
+    "new_server",
     "newcomers",
     "options",
     "pinning",

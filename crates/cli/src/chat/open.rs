@@ -6,7 +6,6 @@ use std::sync::Arc;
 use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
 use switchboard_host::config::{self, Config, ModelProfile};
 use switchboard_host::model::{Message, ModelError, Trouble};
-use switchboard_host::policy::Pattern;
 use switchboard_host::record::{Durability, SessionId, Sessions};
 use switchboard_host::{Face, Host, Model, ServerId};
 use tokio::sync::mpsc;
@@ -65,7 +64,7 @@ pub(crate) async fn open(
         settings.max_steps = usize::try_from(steps).unwrap_or(usize::MAX);
     }
     let only = chosen_servers(context, &config, &talk.server)?;
-    let allow = talk.allow.iter().map(|text| Pattern::new(text)).collect();
+    let allow = talk.allow.clone();
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: chosen })?;
     context.ready(&host, only.as_deref()).await?;
     let parts = Parts {

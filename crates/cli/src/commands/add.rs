@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use switchboard_host::config::{self, Finding, Replace};
 use switchboard_host::format::escape_line;
 use switchboard_host::login::{Secret, SecretName, Secrets, scope_of};
+use switchboard_host::record::AuditNote;
 use switchboard_registry::bundle::{Bundle, fetch};
 use switchboard_registry::client::Reach;
 use switchboard_registry::plan::{Body, Choice, Plan, Recipe, choices};
@@ -14,6 +15,7 @@ use switchboard_registry::server_json::{Listed, Status, is_registry_name, short_
 use crate::args_registry::AddArguments;
 use crate::args_servers::Scope;
 use crate::commands::add_answers;
+use crate::commands::audit;
 use crate::commands::bundle::{self, is_bundle};
 use crate::commands::consent::{self, Consent, quoted};
 use crate::commands::edit::{approve_now, file_of};
@@ -29,6 +31,8 @@ use crate::ui::form::is_yes;
 struct Offer {
     /// A name for the entry.
     name: String,
+    /// Where it comes from.
+    source: String,
     plan: Plan,
     /// What is unpacked before the entry is written.
     bundle: Option<Bundle>,
@@ -77,6 +81,8 @@ pub(crate) async fn add(context: &Context, wanted: &AddArguments) -> Result<u8, 
         }
         return Err(error);
     }
+    let text = json!(entry).to_string();
+    audit::note(context, &[AuditNote::added(&name, &wanted.what, offer.source, &text)])?;
     let code = report(&entry, Added::Yes)?;
     if !wanted.yes {
         first_use::look(context, &name).await?;
@@ -98,15 +104,19 @@ async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliErr
                 .with_hint("`switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds anything"));
         };
         let plan = Plan::of_address(&server.endpoint, Reach::Own)?;
-        return Ok(Offer { name: server.short_name(), plan, bundle: None, warnings: Vec::new() });
+        let (name, source) = (server.short_name(), format!("known server at {}", server.endpoint));
+        return Ok(Offer { name, source, plan, bundle: None, warnings: Vec::new() });
     }
     let registries = registries(context, &config, &wanted.of)?;
-    let (listed, reach) = lookup(context, &registries, what, wanted.version.as_deref()).await?;
+    let (listed, registry) = lookup(context, &registries, what, wanted.version.as_deref()).await?;
+    let reach = registry.address().reach();
+    let version = listed.server.version.as_deref().unwrap_or("unknown");
+    let source = format!("version {version}, from {}", registry.address().text());
     let warnings = standing(&listed)?;
     let choice = chosen(context, wanted, choices(&listed.server, reach)).await?;
     let plan = choice.plan?;
     let Body::Bundle { url, sha256 } = &plan.body else {
-        return Ok(Offer { name: short_name(what), plan, bundle: None, warnings });
+        return Ok(Offer { name: short_name(what), source, plan, bundle: None, warnings });
     };
     let digest = wanted.digest.as_deref().unwrap_or(sha256);
     if !digest.eq_ignore_ascii_case(sha256) {
@@ -115,17 +125,20 @@ async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliErr
     }
     context.printer.say(&escape_line(&format!("fetching {url}")));
     let bundle = fetch(url, sha256, reach).await?;
-    Ok(Offer { name: short_name(what), warnings, ..of_bundle(context, bundle)? })
+    let offer = of_bundle(context, bundle)?;
+    let source = format!("{source}, {}", offer.source);
+    Ok(Offer { name: short_name(what), source, warnings, ..offer })
 }
 
 fn of_bundle(context: &Context, bundle: Bundle) -> Result<Offer, CliError> {
     let plan = bundle.plan(&bundle::surroundings(context))?;
     let name = short_name(&bundle.manifest.name);
-    context.printer.say(&escape_line(&format!(
+    let source = format!(
         "bundle `{}` {} with SHA-256 {}",
         bundle.manifest.name, bundle.manifest.version, bundle.sha256
-    )));
-    Ok(Offer { name, plan, bundle: Some(bundle), warnings: Vec::new() })
+    );
+    context.printer.say(&escape_line(&source));
+    Ok(Offer { name, source, plan, bundle: Some(bundle), warnings: Vec::new() })
 }
 
 /// What the registry says about whether it should be used; an error if it must not.

@@ -4,11 +4,10 @@ use switchboard_host::format::escape_line;
 use switchboard_registry::plan::{Answers, Asked, Plan};
 
 use crate::commands::registry::question;
-use crate::commands::secrets::unseen;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::ui::ask;
+use crate::ui::{ask, unseen};
 
 /// The longest file that an answer is read from, in bytes.
 const LONGEST: u64 = 64 * 1_024;
@@ -62,7 +61,10 @@ fn read(context: &Context, file: &str) -> Result<String, CliError> {
 
 async fn put(asked: &Asked) -> Result<String, CliError> {
     let prompt = format!("{}\n{}: ", question(asked), escape_line(&asked.name));
-    let said = if asked.secret { Some(unseen(&prompt).await?) } else { ask::line(&prompt).await };
+    let said = match asked.secret {
+        true => Some(unseen::line(&prompt).await?),
+        false => ask::line(&prompt).await,
+    };
     let said = said.map(|said| said.trim_end_matches(['\r', '\n']).to_owned());
     said.filter(|said| !said.is_empty()).ok_or_else(|| {
         CliError::new(exit_code::NOT_ALLOWED, format!("`{}` was not answered", asked.name))

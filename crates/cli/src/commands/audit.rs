@@ -1,4 +1,4 @@
-//! Lists what became of definitions, as the record has it.
+//! Lists what became of definitions and entries, as the record has it.
 
 use serde_json::{Value, json};
 use switchboard_host::record::{Audit, AuditNote, AuditRow};
@@ -17,7 +17,7 @@ pub(crate) fn list(context: &Context) -> Result<u8, CliError> {
         return Ok(exit_code::OK);
     }
     if rows.is_empty() {
-        context.printer.say("nothing is recorded about definitions");
+        context.printer.say("nothing is recorded about definitions and entries");
     }
     let rows: Vec<[String; 6]> = rows
         .into_iter()

@@ -7,13 +7,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_host::format::escape_line;
+use switchboard_host::percent::part;
 use switchboard_wire::list::Item;
 
 use crate::args::OfServer;
 use crate::commands::tool_row::ToolRow;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::running_instance::{Instance, encoded};
+use crate::running_instance::Instance;
 
 /// How often a server that is on its way up is looked at.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -48,7 +49,7 @@ pub(crate) async fn tools(
     of: &OfServer,
     which: &Which<'_>,
 ) -> Result<Option<Vec<ToolRow>>, CliError> {
-    let words = which.words.map(|(words, limit)| format!("&q={}&limit={limit}", encoded(words)));
+    let words = which.words.map(|(words, limit)| format!("&q={}&limit={limit}", part(words)));
     let all = if which.all { "&all=true" } else { "" };
     let path = format!("tools?{}{}{all}", server_of(of), words.unwrap_or_default());
     ask(context, of, &path).await
@@ -62,7 +63,7 @@ pub(crate) async fn tool(
     name: &str,
 ) -> Result<Option<ToolRow>, CliError> {
     let of = OfServer { server: Some(server.to_owned()) };
-    let path = format!("tools/{}/{}", encoded(server), encoded(name));
+    let path = format!("tools/{}/{}", part(server), part(name));
     let found: Option<ToolRow> = ask(context, &of, &path).await?;
     Ok(found.filter(|row| row.found.is_none()))
 }
@@ -77,7 +78,7 @@ pub(crate) async fn offered(
 }
 
 fn server_of(of: &OfServer) -> String {
-    of.server.as_deref().map(|server| format!("server={}", encoded(server))).unwrap_or_default()
+    of.server.as_deref().map(|server| format!("server={}", part(server))).unwrap_or_default()
 }
 
 async fn ask<T: DeserializeOwned>(

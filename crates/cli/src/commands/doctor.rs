@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use switchboard_host::ServerId;
+use switchboard_host::config::ConfigError;
 use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
 use switchboard_host::login::Held;
@@ -92,7 +93,8 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         );
         context.printer.data(&text)?;
     }
-    let files_are_well = name.is_some() || (config.broken.is_empty() && config.is_complete());
+    let is_broken = || config.problems.iter().any(ConfigError::is_error);
+    let files_are_well = name.is_some() || (config.broken.is_empty() && !is_broken());
     let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.broken().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }

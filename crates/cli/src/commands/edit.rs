@@ -56,11 +56,16 @@ pub(crate) async fn add(context: &Context, add: &Add) -> Result<u8, CliError> {
 
 /// Removes a server.
 pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, CliError> {
-    let file = match context.config()?.servers.get(name) {
+    let config = context.config()?;
+    let file = match config.servers.get(name) {
         Some(server) if !server.source.file.as_os_str().is_empty() => server.source.file.clone(),
         _ => file_of(context, scope)?,
     };
-    config::remove_server(&file, name)?;
+    if let Err(error) = config::remove_server(&file, name) {
+        // A slip of the pen is told with what was meant.
+        context.known(&config, name)?;
+        return Err(error.into());
+    }
     context.printer.say(&format!("removed `{}` from {}", escape_line(name), file.display()));
     Ok(exit_code::OK)
 }
@@ -190,7 +195,8 @@ fn entry(add: &Add) -> Result<Map<String, Value>, CliError> {
     let Some((first, rest)) = add.target.split_first() else {
         return Err(CliError::usage("there is neither an address nor a command"));
     };
-    let is_address = first.starts_with("http://") || first.starts_with("https://");
+    // No program is called so; which addresses there are, the entry's reader knows.
+    let is_address = first.contains("://");
     let mut entry = Map::new();
     if is_address {
         if !rest.is_empty() {

@@ -176,10 +176,7 @@ fn approve(context: &Context, set: &HookSet) -> Result<u8, CliError> {
 fn revoke(context: &Context, set: &HookSet) -> Result<u8, CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     for file in project_files(set) {
-        // A folder that is not there has nothing approved in it.
-        if file.path.parent().is_some_and(std::path::Path::is_dir) {
-            approvals.revoke_hooks(&file.path)?;
-        }
+        approvals.revoke_hooks(&file.path)?;
     }
     approvals.save()?;
     context.printer.say("the project's hooks are not run");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchboard_host::config;
+use switchboard_host::config::{self, Environment, Transport};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -26,6 +26,8 @@ const SYSTEM: &[&str] = &[
 struct Seen {
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
+    /// What its command names, which may be read and closed before anybody looks.
+    named: BTreeSet<PathBuf>,
     network: bool,
 }
 
@@ -52,7 +54,8 @@ pub(crate) async fn learn(
     let id = context.known(&config, name)?;
     let only = vec![id];
     let host = context.start(Some(only.clone()))?;
-    let mut seen = Seen::default();
+    let transport = config.servers.get(name).map(|server| &server.transport);
+    let mut seen = Seen { named: named(transport, &context.environment), ..Seen::default() };
     let end = Instant::now() + Duration::from_secs(seconds);
     let watching = async {
         while Instant::now() < end {
@@ -102,12 +105,43 @@ impl Seen {
 
     fn profile(&self) -> Value {
         let write = folders(&self.write);
-        let read: Vec<PathBuf> = folders(&self.read)
-            .into_iter()
-            .filter(|path| !write.iter().any(|written| path.starts_with(written)))
-            .collect();
+        let is_written = |path: &PathBuf| write.iter().any(|written| path.starts_with(written));
+        let mut read = folders(&self.read);
+        let more: Vec<PathBuf> =
+            self.named.iter().filter(|path| !within(path, &read)).cloned().collect();
+        read.extend(more);
+        read.retain(|path| !is_written(path));
         json!({"read": read, "write": write, "network": self.network})
     }
+}
+
+/// The folders of the files that a command names, or the files alone where the folder holds much
+/// else, such as the home folder.
+fn named(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<PathBuf> {
+    let Some(Transport::Stdio { command, args, cwd, .. }) = transport else {
+        return BTreeSet::new();
+    };
+    let cwd = cwd.as_deref().unwrap_or(&environment.current_dir);
+    let words = std::iter::once(command).filter(|command| command.contains('/')).chain(args);
+    let real = words.filter_map(|word| fs::canonicalize(cwd.join(word)).ok());
+    let is_broad = |folder: &Path| {
+        environment.home.as_deref().is_some_and(|home| home.starts_with(folder))
+            || folder.components().count() <= 2
+    };
+    let place = |path: PathBuf| match path.parent() {
+        Some(folder) if path.is_file() && !is_broad(folder) => folder.to_owned(),
+        _ => path,
+    };
+    let is_new = |path: &PathBuf| !is_system(path) && (path.is_file() || !is_broad(path));
+    real.map(place).filter(is_new).collect()
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| path.starts_with(system))
+}
+
+fn within(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether an open file may be written, by the flags it was opened with.
@@ -124,9 +158,8 @@ fn folders(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         true => Some(path.clone()),
         false => path.parent().map(Path::to_owned),
     };
-    let system = |path: &PathBuf| SYSTEM.iter().any(|system| path.starts_with(system));
-    let all: BTreeSet<PathBuf> =
-        exists.filter_map(folder).filter(|path| !system(path) && path != Path::new("/")).collect();
+    let is_own = |path: &PathBuf| !is_system(path) && path != Path::new("/");
+    let all: BTreeSet<PathBuf> = exists.filter_map(folder).filter(is_own).collect();
     let inside = |path: &PathBuf| all.iter().any(|other| other != path && path.starts_with(other));
     all.iter().filter(|path| !inside(path)).cloned().collect()
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use switchboard_host::Host;
-use switchboard_host::catalog::offered;
+use switchboard_host::catalog::{offered, told};
 use switchboard_host::config::{Lock, LockedServer, Transport};
-use switchboard_host::connect::{Server, Status};
+use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 
 use crate::args::OfServer;
@@ -130,16 +130,4 @@ fn gathered(context: &Context, host: &Host) -> Result<Lock, CliError> {
         lock.insert(config, told(server), &offered(server));
     }
     Ok(lock)
-}
-
-/// The name and version that a server told.
-fn told(server: &Server) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Told {
-        name: String,
-        #[serde(default)]
-        version: String,
-    }
-    let told: Told = server.agreement.as_ref()?.server.read().ok()?;
-    Some(format!("{} {}", told.name, told.version).trim().to_owned())
 }

@@ -42,9 +42,9 @@ pub(crate) fn page(context: &Context) -> Result<u8, CliError> {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
-    use std::path::Path;
 
     use clap::CommandFactory as _;
+    use switchboard_testkit::check_reference;
 
     use super::{Arguments, exit_code};
 
@@ -77,15 +77,6 @@ mod tests {
 
     #[test]
     fn the_reference_page_is_what_the_program_says() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
-        let fresh = reference();
-        if std::env::var_os("UPDATE_REFERENCE").is_some() {
-            std::fs::write(&file, &fresh).unwrap();
-        }
-        let written = std::fs::read_to_string(&file).unwrap_or_default();
-        assert!(
-            written == fresh,
-            "docs/reference/cli.md is stale: run `UPDATE_REFERENCE=1 cargo test -p switchboard reference`"
-        );
+        check_reference("cli.md", &reference(), "switchboard");
     }
 }

@@ -14,6 +14,7 @@ mod dialects;
 mod doctor;
 mod edit;
 pub(crate) mod first_use;
+mod following;
 mod generate;
 mod held;
 mod hooks;

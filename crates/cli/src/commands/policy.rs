@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_host::config::{
-    Config, ConfigError, Level, Policies, PolicyFile, PolicyLine, read_policy,
+    Config, ConfigError, Level, Offered, Policies, PolicyFile, PolicyLine, read_policy,
 };
-use switchboard_host::policy::broken_example;
+use switchboard_host::policy::{broken_example, idle_rules};
 
 use crate::args_policy::{PolicyArguments, PolicyCommand};
 use crate::commands::{policy_explain, policy_replay, policy_test};
@@ -97,6 +97,9 @@ fn check(context: &Context, file: Option<&Path>) -> Result<u8, CliError> {
         Some(file) => vec![checked(&context.environment.current_dir.join(file), Level::User)?],
         None => usable(context)?.policies.files.clone(),
     };
+    let config = context.silent_config();
+    let offered = Offered::load(&context.places.state, &context.lock_folder(), &config);
+    let warnings = idle_rules(&files, &offered);
     let rules: usize = files.iter().map(|file| file.rules.len()).sum();
     let examples: usize = files
         .iter()
@@ -105,15 +108,32 @@ fn check(context: &Context, file: Option<&Path>) -> Result<u8, CliError> {
         .sum();
     if context.printer.json {
         let names: Vec<_> = files.iter().map(|file| file.file.display().to_string()).collect();
-        let counted = json!({"files": names, "rules": rules, "examples": examples});
+        let warnings: Vec<Value> = warnings.iter().map(warning).collect();
+        let counted =
+            json!({"files": names, "rules": rules, "examples": examples, "warnings": warnings});
         context.printer.json(&counted)?;
     } else {
+        for one in &warnings {
+            context.printer.warn(&one.to_string(), one.hint.as_deref());
+        }
         let count = files.len();
-        context
-            .printer
-            .say(&format!("{count} files, {rules} rules, {examples} examples: all well"));
+        let how = match warnings.len() {
+            0 => "all well".to_owned(),
+            1 => "1 warning".to_owned(),
+            many => format!("{many} warnings"),
+        };
+        context.printer.say(&format!("{count} files, {rules} rules, {examples} examples: {how}"));
     }
     Ok(exit_code::OK)
+}
+
+fn warning(warning: &ConfigError) -> Value {
+    json!({
+        "message": warning.message,
+        "hint": warning.hint,
+        "file": warning.file.display().to_string(),
+        "line": warning.line,
+    })
 }
 
 /// A file as the rules of a level, with its examples checked.

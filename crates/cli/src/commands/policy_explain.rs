@@ -36,8 +36,8 @@ pub(crate) async fn explain(context: &Context, wanted: Explain) -> Result<u8, Cl
         }
     })?;
     let mut session = SessionFacts::default();
-    for server in &wanted.after {
-        session.read_untrusted(server);
+    for text in &wanted.after {
+        session.imagine(text, |server| config.servers.contains_key(server));
     }
     let explained = Told(Explained::of(&config, &call, &caller(wanted.caller), &session));
     if context.printer.json {

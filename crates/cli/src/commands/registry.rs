@@ -54,19 +54,19 @@ pub(crate) fn registries(
 
 /// The server of a name, from the first registry that knows it. One that cannot be asked is not
 /// passed over: somebody else could have taken the name in the next one.
-pub(crate) async fn lookup(
+pub(crate) async fn lookup<'r>(
     context: &Context,
-    registries: &[Registry],
+    registries: &'r [Registry],
     name: &str,
     version: Option<&str>,
-) -> Result<(Listed, Reach), CliError> {
+) -> Result<(Listed, &'r Registry), CliError> {
     let mut unknown = CliError::usage("there is no registry to ask");
     let version = version.filter(|version| *version != "latest");
     for registry in registries {
         match registry.show(name, version).await {
             Ok(found) => {
                 tell_age(context, registry, found.age);
-                return Ok((found.value, registry.address().reach()));
+                return Ok((found.value, registry));
             }
             Err(error @ RegistryError::Unknown { .. }) => unknown = error.into(),
             Err(error) => return Err(error.into()),
@@ -132,7 +132,8 @@ async fn show(
 ) -> Result<u8, CliError> {
     let config = context.config()?;
     let registries = registries(context, &config, of)?;
-    let (listed, reach) = lookup(context, &registries, name, version).await?;
+    let (listed, registry) = lookup(context, &registries, name, version).await?;
+    let reach = registry.address().reach();
     let mut versions = Vec::new();
     for registry in &registries {
         if let Ok(found) = registry.versions(name).await {

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::table::table;
+use crate::ui::unseen;
 
 /// The longest secret, in bytes.
 const LONGEST: u64 = 64 * 1_024;
@@ -57,22 +58,10 @@ fn which(context: &Context, config: &Config, of: &OfSecret) -> Result<SecretName
     Ok(SecretName { server, name: of.name.clone() })
 }
 
-/// What a person types unseen.
-pub(crate) async fn unseen(prompt: &str) -> Result<String, CliError> {
-    let prompt = prompt.to_owned();
-    let asked = tokio::task::spawn_blocking(move || {
-        console::Term::stderr().write_str(&prompt)?;
-        console::Term::stderr().read_secure_line()
-    });
-    let typed =
-        asked.await.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
-    Ok(typed?)
-}
-
 /// The secret from standard input; a person types it unseen.
 async fn read() -> Result<Secret, CliError> {
     let text = if std::io::stdin().is_terminal() {
-        unseen("Secret: ").await?
+        unseen::line("Secret: ").await?
     } else {
         let mut text = String::new();
         std::io::stdin().take(LONGEST + 1).read_to_string(&mut text)?;

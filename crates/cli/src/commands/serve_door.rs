@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use switchboard_gateway::http::{Door, Keys};
 use switchboard_gateway::keys::{AnyOf, Oauth, TokenFile, Tokens};
+use switchboard_host::format::escape_line;
 
 use crate::commands::serve_wishes::Wishes;
 use crate::context::Context;
@@ -12,6 +13,7 @@ use crate::error::CliError;
 
 /// What is checked before a request is read. An address that other machines reach needs a proof.
 pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError> {
+    check_names(wishes)?;
     let address = wishes.listen;
     let mut hosts = wishes.hosts.clone();
     if !address.ip().is_unspecified() {
@@ -28,6 +30,30 @@ pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError>
         );
     }
     Ok(Door { hosts, origins: wishes.origins.clone(), keys })
+}
+
+/// What no request could ever come with is a mistake, and would be found out only by a client that
+/// is not let in.
+fn check_names(wishes: &Wishes) -> Result<(), CliError> {
+    if let Some(host) = wishes.hosts.iter().find(|host| !is_host(host)) {
+        let message = format!("`{}` is not the name of a host", escape_line(host));
+        return Err(CliError::usage(message).with_hint("write `tools.example.com`"));
+    }
+    let is_origin = |origin: &String| {
+        origin.split_once("://").is_some_and(|(scheme, host)| !scheme.is_empty() && is_host(host))
+    };
+    if let Some(origin) = wishes.origins.iter().find(|origin| !is_origin(origin)) {
+        let message = format!("`{}` is not the origin of a page", escape_line(origin));
+        let hint = "write `https://pages.example.com`, with its port if it has one, and no path";
+        return Err(CliError::usage(message).with_hint(hint));
+    }
+    Ok(())
+}
+
+fn is_host(text: &str) -> bool {
+    !text.is_empty()
+        && !text.contains(['/', '@', '*', '?', '#', ',', '\\'])
+        && !text.contains(char::is_whitespace)
 }
 
 fn keys(

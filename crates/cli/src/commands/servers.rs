@@ -1,5 +1,6 @@
 //! Lists servers and their state, once or as they change.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -85,23 +86,41 @@ pub(crate) async fn held(host: &Host, server: &Server) -> Option<Held> {
 pub(crate) async fn watch(context: &Context) -> Result<u8, CliError> {
     context.config()?;
     let host = context.start(None)?;
-    let mut events = host.events().watch();
+    let (mut events, mut changes) = (host.events().watch(), host.fleet().changes());
     let watching = async {
-        for server in host.fleet().load().servers.values() {
-            let what = What::ServerChanged {
-                server: server.id.to_string(),
-                status: server.status.word().to_owned(),
-                detail: server.status.failure().map(|failure| failure.message.clone()),
-            };
-            show_event(context, &what)?;
+        // What was told before we listened may not be in the fleet yet: it is shown when it is.
+        let mut first = BTreeMap::new();
+        for server in changes.load().servers.values() {
+            show_event(context, &as_told(server))?;
+            first.insert(server.id.to_string(), as_told(server));
         }
         loop {
-            match events.recv().await {
-                Ok(event) => show_event(context, &event.what)?,
-                Err(RecvError::Lagged(missed)) => {
-                    context.printer.say(&format!("{missed} events were missed"));
+            tokio::select! {
+                biased;
+                event = events.recv() => match event {
+                    Ok(event) => {
+                        let told = match &event.what {
+                            What::ServerChanged { server, .. } => first.remove(server),
+                            _ => None,
+                        };
+                        if told.as_ref() != Some(&event.what) {
+                            show_event(context, &event.what)?;
+                        }
+                    }
+                    Err(RecvError::Lagged(missed)) => {
+                        context.printer.say(&format!("{missed} events were missed"));
+                    }
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                fleet = changes.changed(), if !first.is_empty() => {
+                    for (id, server) in &fleet.servers {
+                        let Some(told) = first.get_mut(id.as_str()) else { continue };
+                        if *told != as_told(server) {
+                            *told = as_told(server);
+                            show_event(context, told)?;
+                        }
+                    }
                 }
-                Err(RecvError::Closed) => return Ok(()),
             }
         }
     };
@@ -159,6 +178,15 @@ pub(crate) async fn restart(context: &Context, name: &str) -> Result<u8, CliErro
             Err(error.with_hint(format!("`switchboard doctor {name}` tells more")))
         }
         None => Err(CliError::new(exit_code::NOT_RUN, format!("server `{name}` is gone"))),
+    }
+}
+
+/// The state of a server, as a change to it is told.
+fn as_told(server: &Server) -> What {
+    What::ServerChanged {
+        server: server.id.to_string(),
+        status: server.status.word().to_owned(),
+        detail: server.status.failure().map(|failure| failure.message.clone()),
     }
 }
 

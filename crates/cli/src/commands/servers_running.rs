@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard_host::percent::part;
 
 use crate::args::OfServer;
 use crate::commands::consent;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::running_instance::{Instance, encoded};
+use crate::running_instance::Instance;
 use crate::ui::table::table;
 
 /// How often a server that is on its way up is looked at.
@@ -56,7 +57,7 @@ pub(super) async fn restart(context: &Context, name: &str) -> Result<Option<u8>,
     if !rows.iter().any(|row| row["name"] == name) {
         return Ok(None);
     }
-    let path = format!("/api/v1/servers/{}", encoded(name));
+    let path = format!("/api/v1/servers/{}", part(name));
     if instance.post(&format!("{path}/restart")).await.is_none() {
         return Ok(None);
     }
@@ -88,7 +89,7 @@ async fn settled(context: &Context, instance: &Instance, rows: Vec<Value>) -> Op
     let tries = context.shared.start_timeout.saturating_mul(5);
     let mut servers = Vec::new();
     for row in rows {
-        let path = format!("/api/v1/servers/{}", encoded(row.get("name")?.as_str()?));
+        let path = format!("/api/v1/servers/{}", part(row.get("name")?.as_str()?));
         let mut server: Value = instance.get(&path).await?;
         for _ in 0..tries {
             if server.get("state").is_some_and(|state| state != "starting") {

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use switchboard_gateway::keys::{KeyError, NewToken, Token, TokenFile};
+use switchboard_host::policy::Pattern;
 
 use crate::args_tokens::{AddToken, TokensCommand};
 use crate::context::Context;
@@ -30,7 +31,8 @@ fn make(context: &Context, file: &TokenFile, add: AddToken) -> Result<(), CliErr
     for name in &add.server {
         context.known(&config, name)?;
     }
-    let sees = add.server.iter().map(|name| format!("{name}/*")).chain(add.tool).collect();
+    let servers = add.server.iter().map(|name| Pattern::text_of_server(name));
+    let sees = servers.chain(add.tool).collect();
     let new = NewToken { name: add.name, sees, lasts: add.expires };
     let (token, text) = file.add(&new)?;
     if context.printer.json {
@@ -41,7 +43,9 @@ fn make(context: &Context, file: &TokenFile, add: AddToken) -> Result<(), CliErr
         return context.printer.json(&shown);
     }
     context.printer.data(&text)?;
-    context.printer.say("it is shown this once: clients send `Authorization: Bearer sb_…`");
+    let how =
+        "it is shown this once: clients send it as a bearer token, in the header `Authorization`";
+    context.printer.say(how);
     Ok(())
 }
 

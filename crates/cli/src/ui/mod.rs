@@ -26,6 +26,7 @@ pub(crate) mod starting;
 pub(crate) mod table;
 pub(crate) mod terminal;
 pub(crate) mod typed;
+pub(crate) mod unseen;
 
 #[cfg(test)]
 mod at_terminal_tests;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
-use crate::running::{PATIENCE, Ran, started};
+use crate::running::{PATIENCE, started};
 use crate::switchboard::{Switchboard, fixture, text_of};
 use crate::testenv;
 
@@ -11,17 +11,6 @@ const FORM: [&str; 3] = ["call", "everything", "trigger-elicitation-request"];
 
 fn everything() -> Switchboard {
     Switchboard::with(&json!({"everything": testenv::everything()}))
-}
-
-/// Runs a command at a terminal, waits for each question and types what follows it.
-#[cfg(target_os = "linux")]
-fn typed(switchboard: &Switchboard, words: &[&str], answers: &[(&str, &str)]) -> Ran {
-    let mut terminal = switchboard.in_terminal(words);
-    for (question, answer) in answers {
-        terminal.wait_for(question);
-        terminal.say(answer);
-    }
-    terminal.finish_within(PATIENCE)
 }
 
 /// The questions of the form, and what to type so that every kind of field is filled in.
@@ -47,7 +36,7 @@ const FILLED_IN: [(&str, &str); 14] = [
 #[test]
 fn a_form_of_a_real_server_is_filled_in_at_the_terminal() {
     let switchboard = everything();
-    let ran = typed(&switchboard, &FORM, &FILLED_IN).expect(0);
+    let ran = switchboard.typed(&FORM, &FILLED_IN).expect(0);
     assert!(
         ran.stdout
             .contains("Server everything asks you, for trigger-elicitation-request (call 1):"),
@@ -86,7 +75,7 @@ fn a_form_can_be_declined_and_left() {
         (vec![(name, "\u{1b}")], "User cancelled"),
         (vec![(name, "Ada\r"), ("Agree to the terms", "\u{3}")], "User cancelled"),
     ] {
-        let ran = typed(&switchboard, &FORM, &answers).expect(0);
+        let ran = switchboard.typed(&FORM, &answers).expect(0);
         assert!(ran.stdout.contains(action), "{action}: {ran:?}");
     }
     let expected = ["tool everything/trigger-elicitation-request: ok"; 3];
@@ -126,7 +115,7 @@ fn a_question_is_answered_in_both_eras() {
         let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
         let words = ["call", "echo", "ask", "question=Which colour?"];
         let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
-        let ran = typed(&switchboard, &words, &answers).expect(0);
+        let ran = switchboard.typed(&words, &answers).expect(0);
         assert!(ran.stdout.contains(heading), "{era}: {ran:?}");
         assert!(ran.stdout.ends_with("green\r\n"), "{era}: {ran:?}");
         assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"], "{era}");
@@ -150,9 +139,9 @@ fn a_server_may_ask_in_the_middle_of_a_conversation() {
         switchboard.write("script.json", SCRIPT);
         let model = ["--model", "scripted:script.json", "--allow", "echo/*"];
         let run = [&["run"], &model[..], &["hello"]].concat();
-        let ran = typed(&switchboard, &run, &answers).expect(0);
+        let ran = switchboard.typed(&run, &answers).expect(0);
         assert!(ran.stdout.contains("It is green."), "{era}: {ran:?}");
-        let ran = typed(&switchboard, &[&["chat"], &model[..]].concat(), &chat).expect(0);
+        let ran = switchboard.typed(&[&["chat"], &model[..]].concat(), &chat).expect(0);
         assert!(ran.stdout.contains("It is green."), "{era}: {ran:?}");
         assert_eq!(switchboard.recorded(), ["tool echo/ask: ok"; 2], "{era}");
     }

@@ -46,6 +46,25 @@ fn a_broken_entry_and_a_broken_server_leave_their_siblings_alone() {
 }
 
 #[test]
+fn an_entry_without_a_proper_name_leaves_its_siblings_alone() {
+    let servers = json!({
+        "": fixture(&["echo"]), "a\u{0}": fixture(&["echo"]), "x".repeat(201): fixture(&["echo"]),
+        "good": fixture(&["echo"]),
+    });
+    let switchboard = Switchboard::with(&servers);
+    let named = switchboard.write("named.json", &json!({"mcpServers": servers}).to_string());
+    for before in [&[][..], &["--config", named.to_str().unwrap()]] {
+        let call = ["call", "good", "echo", "text=still here"];
+        let called = switchboard.run(&[before, &call].concat()).expect(0);
+        assert_eq!(called.stdout, "still here\n");
+        for part in ["cannot be empty", "control characters", "longer than 200 bytes"] {
+            assert!(called.stderr.contains(part), "no `{part}` in {}", called.stderr);
+        }
+        switchboard.run(&[before, &["doctor"]].concat()).expect(4);
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_read_leaves_the_built_in_server() {
     let switchboard = Switchboard::new();
     switchboard.write_config("{\"mcpServers\": {\n");

@@ -172,6 +172,22 @@ fn sc_01_a_package_without_a_version_is_noted_and_under_strict_refused() {
         "docker": {"command": "docker", "args": ["run", "-i", "a/b:latest"], "disabled": true},
         "fixed": {"command": "npx", "args": ["-y", "some-package@1.2.3"], "disabled": true},
     });
+    let mut entries = entries;
+    for (name, line) in [
+        ("npx-range", "npx -y some-package@1.2"),
+        ("npx-wrapped", "timeout 30 npx some-package"),
+        ("npx-module", "python3 -m pipx run some-package"),
+        ("docker-major", "docker run -i a/b:1"),
+        ("corepack", "corepack pnpm dlx some-package"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let entry = json!({"command": words[0], "args": words[1..], "disabled": true});
+        let looked = Switchboard::with(&json!({ name: entry }));
+        let shown = looked.json(&["servers", "show", name]);
+        assert_eq!(shown["findings"][0]["word"], "unpinned", "{shown}");
+    }
+    // An alias is no version of its own.
+    entries["alias"] = json!({"command": "npx", "args": ["good@npm:bad@1.0.0"], "disabled": true});
     switchboard.configure(&entries);
     for name in ["npx", "uvx", "docker"] {
         let shown = switchboard.json(&["servers", "show", name]);

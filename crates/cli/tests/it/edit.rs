@@ -82,8 +82,13 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
         after.contains(r#""command": "other""#) && after.contains("// The first one."),
         "{after}"
     );
-    let unknown = switchboard.run(&["servers", "remove", "nobody"]).expect(3);
+    let unknown = switchboard.run(&["servers", "remove", "nobody"]).expect(2);
     assert!(unknown.stderr.contains("there is no server `nobody`"), "{unknown:?}");
+    let near = switchboard.run(&["servers", "remove", "frist"]).expect(2);
+    assert!(near.stderr.contains("did you mean `first`?"), "{near:?}");
+    // An address that cannot be one is no command either.
+    let odd = switchboard.run(&["servers", "add", "odd", "ftp://example.com"]).expect(3);
+    assert!(odd.stderr.contains("`url` is neither `http://` nor `https://`"), "{odd:?}");
     assert_eq!(switchboard.config_text(), after);
 }
 

@@ -1,39 +1,15 @@
-//! Editors and agents over gRPC: calls, what people are asked, and what is kept from guests.
+//! Editors and agents over gRPC: calls, servers, the index, and what is kept from guests.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::editor_client::{Client, Served, direct};
+use crate::editor_client::{Client, Served, allowed, direct, echo, success, with_client};
 use crate::running::{PATIENCE, poll};
 use crate::switchboard::{Switchboard, fixture};
 
-/// The fixture `echo`, whose tools may run unless a rule of the case says otherwise.
-fn echo(rules: &[(&str, &str)]) -> Switchboard {
-    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
-    let rules = rules.iter().map(|(effect, target)| json!({"effect": effect, "target": target}));
-    switchboard.write_policy("user", &json!({"rules": rules.collect::<Vec<_>>()}));
-    switchboard
-}
-
-fn allowed() -> Switchboard {
-    echo(&[("allow", "echo/*")])
-}
-
-/// A service with a client to which `echo` is there.
-fn with_client(switchboard: &Switchboard) -> (Served, Client) {
-    let served = Served::start(switchboard, &[]);
-    let mut client = Client::new(&served);
-    client.wait_for("echo");
-    (served, client)
-}
-
 fn names(items: &Value) -> Vec<&str> {
     items.as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
-}
-
-fn success(text: &str) -> Value {
-    json!({"success": {"content": [{"text": {"text": text}}]}})
 }
 
 #[test]
@@ -78,6 +54,35 @@ fn an_editor_lists_what_servers_offer() {
     }
     assert!(methods.as_array().unwrap().contains(&json!("CallTool")), "{methods}");
     assert_eq!(served.stop().code, 0);
+}
+
+#[test]
+fn a_list_of_resources_that_cannot_be_had_says_why() {
+    let switchboard = Switchboard::new();
+    let servers = json!({
+        "broken": {"command": "no-such-program-anywhere"},
+        "off": {"command": "x", "disabled": true},
+        "new": fixture(&["echo"]),
+    });
+    let config = json!({"mcpServers": servers, "settings": {"firstUse": "ask"}});
+    switchboard.write_config(&config.to_string());
+    let served = Served::start(&switchboard, &[]);
+    let mut client = Client::new(&served);
+    let mut list = |server: &str| client.ask("ListResources", json!({"server": server}));
+    let error = |told: &Value| told["error"]["error"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(error(&list("none")), "there is no server `none`");
+    assert_eq!(error(&list("off")), "server `off` is not ready (disabled)");
+    let broken = poll(PATIENCE, || Some(error(&list("broken"))).filter(|why| why.contains("): ")));
+    let broken = broken.expect("it does not come up");
+    assert!(broken.contains("no-such-program-anywhere"), "{broken}");
+    let held = poll(PATIENCE, || Some(list("new")["rejected"].take()).filter(Value::is_object));
+    let reason = held.expect("it is held")["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason.starts_with("nothing of server `new` is used until a person agrees"),
+        "{reason}"
+    );
+    // Of all servers together, what is there is listed.
+    assert!(client.ask("ListResources", json!({}))["success"].is_object());
 }
 
 #[test]
@@ -168,73 +173,6 @@ fn a_call_in_the_editors_own_envelope_is_unpacked_and_packed() {
 }
 
 #[test]
-fn a_person_on_the_stream_decides_about_a_call() {
-    let switchboard = echo(&[]);
-    let (_served, mut client) = with_client(&switchboard);
-    let (stream, _) = client.listen();
-    for (result, instead, expected) in [
-        ("RUN", "", success("hey")),
-        ("SKIP", "", json!({"rejected": {"reason": "the person rejected the call"}})),
-        (
-            "REJECT_AND_TELL_WHAT_TO_DO_DIFFERENTLY",
-            "add the numbers",
-            json!({"rejected": {"reason": "add the numbers"}}),
-        ),
-    ] {
-        let mut call = direct("echo", "echo", &json!({"text": "hey"}));
-        call["tool_call_id"] = json!(result);
-        let calling = client.begin("CallTool", call);
-        let review = client.event_where(stream, "review", |one| one["tool_call_id"] == result);
-        assert_eq!(review["header"], "Run echo on echo?");
-        assert_eq!(review["arguments"], r#"{"text":"hey"}"#);
-        let option = |name: &str| json!(format!("MCP_TOOL_HUMAN_REVIEW_OPTION_{name}"));
-        let reject = option("REJECT_AND_TELL_WHAT_TO_DO_DIFFERENTLY");
-        let options = [option("RUN"), option("SKIP"), reject.clone(), option("ALLOWLIST_TOOL")];
-        assert_eq!(review["options"], json!(options));
-        assert_eq!(review["selected_option"], reject);
-        let answer = json!({
-            "id": review["id"],
-            "digest": review["digest"],
-            "result": format!("MCP_TOOL_REVIEW_RESULT_TYPE_{result}"),
-            "instead": instead,
-        });
-        let mut other = answer.clone();
-        other["digest"] = json!("0");
-        assert_eq!(client.code("AnswerReview", other), "ABORTED");
-        assert_eq!(client.ask("AnswerReview", answer.clone()), json!({}));
-        assert_eq!(client.end(calling)["result"], expected);
-        let resolved = client.event_where(stream, "resolved", |one| one["id"] == review["id"]);
-        assert_eq!(resolved["by"], "an editor (unix socket)");
-        assert_eq!(client.code("AnswerReview", answer), "FAILED_PRECONDITION");
-    }
-    let expected = ["ok", "rejected (person)", "rejected (person)"];
-    let expected = expected.map(|how| format!("tool echo/echo: {how}"));
-    assert_eq!(switchboard.recorded(), expected);
-}
-
-#[test]
-fn the_first_answer_of_any_face_counts_and_the_stream_hears_of_other_faces() {
-    let switchboard = echo(&[]);
-    let (_served, mut client) = with_client(&switchboard);
-    let (stream, _) = client.listen();
-    let calling = client.begin("CallTool", direct("echo", "echo", &json!({"text": "hey"})));
-    let review = client.event(stream, "review");
-    let id = review["id"].as_str().unwrap();
-    switchboard.run(&["review", "answer", id, "run"]).expect(0);
-    assert_eq!(client.end(calling)["result"], success("hey"));
-    let resolved = client.event_where(stream, "resolved", |one| one["id"] == id);
-    assert_eq!(resolved["how"], "run");
-    // A call of another process waits, too.
-    let words = ["call", "echo", "echo", "text=a", "--review", "--wait-for-review"];
-    let other = switchboard.start(&words);
-    let review = client.event_where(stream, "review", |one| one["caller"] == "cli, model:review");
-    let answer = json!({"id": review["id"], "digest": review["digest"],
-        "result": "MCP_TOOL_REVIEW_RESULT_TYPE_RUN"});
-    assert_eq!(client.ask("AnswerReview", answer), json!({}));
-    assert_eq!(other.finish_within(PATIENCE).expect(0).stdout, "a\n");
-}
-
-#[test]
 fn what_a_rule_denies_is_denied() {
     let switchboard = echo(&[("allow", "echo/*"), ("deny", "echo/write")]);
     let (_served, mut client) = with_client(&switchboard);
@@ -299,64 +237,6 @@ fn a_resource_is_read_and_written_inside_the_roots_alone() {
     let expected = json!([{"role": "user", "content": {"text": {"text": "Hello, Ada."}}}]);
     assert_eq!(told["messages"], expected);
     assert_eq!(client.code("GetPrompt", json!({"name": "none"})), "NOT_FOUND");
-}
-
-#[test]
-fn what_a_server_asks_is_answered_on_the_stream() {
-    for era in ["legacy", "modern"] {
-        let entry = fixture(&["echo", "--era", era]);
-        let switchboard = Switchboard::with(&json!({ "echo": entry }));
-        let allow = json!({"rules": [{"effect": "allow", "target": "echo/*"}]});
-        switchboard.write_policy("user", &allow);
-        let (_served, mut client) = with_client(&switchboard);
-        let (stream, _) = client.listen();
-        let mut call = direct("echo", "ask", &json!({"question": "Which one?"}));
-        call["tool_call_id"] = json!("asking");
-        let calling = client.begin("CallTool", call);
-        let asked = client.event(stream, "elicitation");
-        assert_eq!(
-            [&asked["message"], &asked["server_identifier"], &asked["tool_call_id"]],
-            ["Which one?", "echo", "asking"],
-            "{era}"
-        );
-        assert_eq!(asked["requested_schema"]["required"], json!(["answer"]));
-        let answer = |content: Value| {
-            json!({"id": asked["id"], "digest": asked["digest"], "content": content,
-                "action": "ELICITATION_ACTION_ACCEPT"})
-        };
-        assert_eq!(client.code("AnswerElicitation", answer(json!({}))), "INVALID_ARGUMENT");
-        assert_eq!(client.ask("AnswerElicitation", answer(json!({"answer": "this"}))), json!({}));
-        assert_eq!(client.end(calling)["result"], success("this"), "{era}");
-        client.event_where(stream, "resolved", |one| one["id"] == asked["id"]);
-    }
-}
-
-#[test]
-fn what_is_asked_under_a_lease_goes_to_its_stream_alone() {
-    let switchboard = allowed();
-    let (_served, mut client) = with_client(&switchboard);
-    let mut call = direct("echo", "ask", &json!({"question": "Which one?"}));
-    call["use_lease_elicitation"] = json!(true);
-    let declined = client.ask("CallTool", call.clone());
-    assert_eq!(declined["result"], success("no answer: decline"), "there is no stream");
-    let (first, name) = client.listen();
-    let (second, _) = client.listen();
-    call["stream_id"] = json!(name);
-    let calling = client.begin("CallTool", call.clone());
-    let asked = client.event(first, "lease_elicitation");
-    let answer = json!({"id": asked["id"], "digest": asked["digest"],
-        "content": {"answer": "this"}, "action": "ELICITATION_ACTION_ACCEPT"});
-    assert_eq!(client.ask("AnswerElicitation", answer), json!({}));
-    assert_eq!(client.end(calling)["result"], success("this"));
-    // The other stream has heard of everything up to the end of that call, but not of this.
-    client.event(second, "call_finished");
-    let heard = ["lease_elicitation", "elicitation"].map(|kind| client.count(second, kind));
-    assert_eq!((heard, client.count(first, "elicitation")), ([0, 0], 0));
-    let calling = client.begin("CallTool", call);
-    let id = asked["id"].clone();
-    client.event_where(first, "lease_elicitation", |one| one["id"] != id);
-    client.cancel(first);
-    assert_eq!(client.end(calling)["result"], success("no answer: decline"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::Home;
 
 use crate::running::{PATIENCE, Ran, Running};
-use crate::switchboard::Switchboard;
+use crate::switchboard::{Switchboard, fixture};
 use crate::testenv::installed;
 
 /// A running service; it is killed when the value is dropped.
@@ -171,4 +171,30 @@ impl Client {
 /// A call of a tool by server and name.
 pub(crate) fn direct(server: &str, tool: &str, arguments: &Value) -> Value {
     json!({"direct": {"server": server, "tool_name": tool, "tool_args": arguments}})
+}
+
+/// The fixture `echo`, whose tools may run unless a rule of the case says otherwise.
+pub(crate) fn echo(rules: &[(&str, &str)]) -> Switchboard {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let rules = rules.iter().map(|(effect, target)| json!({"effect": effect, "target": target}));
+    switchboard.write_policy("user", &json!({"rules": rules.collect::<Vec<_>>()}));
+    switchboard
+}
+
+/// The same, and all of them may.
+pub(crate) fn allowed() -> Switchboard {
+    echo(&[("allow", "echo/*")])
+}
+
+/// A service with a client to which `echo` is there.
+pub(crate) fn with_client(switchboard: &Switchboard) -> (Served, Client) {
+    let served = Served::start(switchboard, &[]);
+    let mut client = Client::new(&served);
+    client.wait_for("echo");
+    (served, client)
+}
+
+/// A result that is one text.
+pub(crate) fn success(text: &str) -> Value {
+    json!({"success": {"content": [{"text": {"text": text}}]}})
 }

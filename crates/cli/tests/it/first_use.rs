@@ -241,14 +241,15 @@ fn the_gateway_pins_what_is_new_and_says_so() {
     let switchboard = home(&json!({}), &overlay);
     let person = Person::at(&switchboard, &[]);
     person.serving.wait_for_tool(None, "srv__echo");
-    let unseen = person.ask("overview")["pinned_unseen"].clone();
+    // It is told once somebody has looked for what is in it, which may be after its tools are there.
+    let told =
+        || Some(person.ask("overview")["pinned_unseen"].clone()).filter(|all| *all != json!([]));
+    let unseen = poll(PATIENCE, told).expect("it is told");
     assert_eq!(unseen[0]["server"], "srv");
     assert!(unseen[0]["findings"][0].as_str().unwrap().starts_with("`add` ("), "{unseen}");
     let page = person.get("/").body;
     assert!(page.contains("nobody was there to be asked"), "{page}");
-    person.serving.signal("TERM");
-    let ran = person.serving.finish();
-    let line = ran.stderr.lines().find(|line| line.starts_with("new server `srv`: ")).unwrap();
+    let line = person.serving.wait_for_error("new server `srv`: ");
     assert!(line.contains("tools pinned as they are, findings: `add` ("), "{line}");
 }
 

@@ -54,7 +54,17 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
 #[test]
 fn approved_hooks_that_were_changed_do_not_run_and_nothing_else_does() {
     let file = "work/.switchboard/hooks.json";
-    let changes: [Change; 6] = [
+    let changes: [Change; 8] = [
+        ("no folder", |switchboard| {
+            std::fs::remove_dir_all(switchboard.folder().join("work/.switchboard")).unwrap();
+        }),
+        ("a link in place of the folder", |switchboard| {
+            let folder = switchboard.folder().join("work/.switchboard");
+            std::fs::rename(&folder, switchboard.folder().join("work/aside")).unwrap();
+            let empty = switchboard.folder().join("work/empty");
+            std::fs::create_dir(&empty).unwrap();
+            std::os::unix::fs::symlink(&empty, &folder).unwrap();
+        }),
         ("the file", |switchboard| {
             let hooks = before(&[json!({"command": "sh hooks/check.sh --more"})]);
             switchboard.hooks("work/.switchboard/hooks.json", &hooks);

@@ -96,7 +96,10 @@ fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
         ("", "the file is empty"),
         ("{", "unterminated object"),
         ("{\"version\": 9, \"hooks\": {}}", "`version` 9 is not known"),
-        ("{\"hooks\": {\"beforeMCPexecution\": []}}", "check its upper case"),
+        ("{\"hooks\": {\"beforeMCPexecution\": []}}", "`beforeMCPexecution` is not known"),
+        ("{\"hooks\": {\"before_mcp_execution\": []}}", "`before_mcp_execution` is not known"),
+        ("{\"hooks\": {\"beforeMCPExecution \": []}}", "`beforeMCPExecution ` is not known"),
+        ("{\"hooks\": {\"beforeMcpTool\": []}}", "`beforeMcpTool` is not known"),
         (
             "{\"hooks\": {\"beforeMCPExecution\": [{\"command\": \"a\"}], \"beforeMCPExecution\": []}}",
             "given twice",
@@ -111,6 +114,67 @@ fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
             let doctor = switchboard.run(&["doctor"]).expect(4).stdout;
             assert!(doctor.contains("no call may run"), "{doctor}");
         }
+    }
+}
+
+#[test]
+fn hk_01_a_file_that_is_a_link_to_nowhere_denies_every_call() {
+    for (link, place) in [("own/hooks.json", "hooks.json"), ("system", "system")] {
+        let switchboard = echo();
+        let link = switchboard.folder().join(link);
+        std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
+        if place == "hooks.json" {
+            denied(&switchboard, "hook_error", "leads nowhere");
+        } else {
+            // The rules are there as well.
+            let refused = switchboard.write_call().expect(3);
+            assert!(refused.stderr.contains("leads nowhere"), "{refused:?}");
+            assert_eq!(switchboard.written(), "");
+        }
+    }
+}
+
+/// Answers one request with this status and body.
+fn answering(status: u16, body: &str) -> (String, std::thread::JoinHandle<()>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let answer = format!("HTTP/1.1 {status} So\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut request, mut chunk) = (Vec::new(), [0; 4096]);
+        while !request.ends_with(b"}") {
+            let length = stream.read(&mut chunk).unwrap();
+            assert_ne!(length, 0, "the request ended early");
+            request.extend_from_slice(&chunk[..length]);
+        }
+        // Who has heard enough may leave.
+        stream.write_all(answer.as_bytes()).ok();
+    });
+    (url, serving)
+}
+
+#[test]
+fn hk_02_a_no_of_an_address_counts_whatever_its_status_is() {
+    let long = format!("{}{{\"permission\":\"deny\"}}", " ".repeat(70_000));
+    for (status, body, reason) in [
+        (500, r#"{"permission":"deny"}"#, json!("hook")),
+        (403, r#"{"permission":"deny","user_message":"no"}"#, json!("hook")),
+        (307, r#"{"permission":"deny"}"#, json!("hook")),
+        // There may be a no in what is not read.
+        (200, long.as_str(), json!("hook_error")),
+        (500, r#"{"permission":"allow"}"#, Value::Null),
+        (500, "", Value::Null),
+    ] {
+        let switchboard = echo();
+        let (url, serving) = answering(status, body);
+        let hook = json!({"url": url, "failClosed": false});
+        switchboard.hooks("own/hooks.json", &before(&[hook]));
+        let called = switchboard.write_call();
+        let outcome = called.json();
+        assert_eq!(outcome["reason"], reason, "{status}: {called:?}");
+        assert_eq!(switchboard.written().is_empty(), !reason.is_null(), "{status}");
+        serving.join().unwrap();
     }
 }
 

@@ -12,6 +12,23 @@ fn with_overlay() -> Switchboard {
 }
 
 #[test]
+fn with_locked_a_server_that_tells_another_version_is_held() {
+    let switchboard = with_overlay();
+    let call = ["call", "srv", "echo", "text=a", "--locked"];
+    switchboard.run(&["lock"]).expect(0);
+    switchboard.run(&call).expect(0);
+    let file = switchboard.path("switchboard.lock");
+    let mut lock: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let told = lock["servers"]["srv"]["server"].as_str().unwrap().to_owned();
+    lock["servers"]["srv"]["server"] = json!(format!("{told}.1"));
+    std::fs::write(&file, lock.to_string()).unwrap();
+    let refused = switchboard.run(&call).expect(5);
+    assert!(refused.stderr.contains("is not what the lock file says"), "{refused:?}");
+    let checked = switchboard.run(&["lock", "--check"]).expect(5);
+    assert_eq!(checked.stdout, format!("~ srv: {told}.1 is {told} now\n"));
+}
+
+#[test]
 fn with_locked_only_what_the_file_says_is_used_even_if_it_was_approved_since() {
     let switchboard = with_overlay();
     let call = ["call", "srv", "echo", "text=a", "--locked"];

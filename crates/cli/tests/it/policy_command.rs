@@ -62,6 +62,78 @@ fn check_counts_what_is_well_and_places_what_is_not() {
 }
 
 #[test]
+fn check_finds_what_no_call_could_make_right() {
+    let switchboard = home();
+    for (when, place, message, hint) in [
+        ("args.x.matches('(')", "1:72", "`(`, which is no regular expression", "backslash"),
+        ("sesion.reads == []", "1:57", "speaks of `sesion`", "did you mean `session`?"),
+        (
+            "tool.annotations.destructiveHnt",
+            "1:74",
+            "a member `destructiveHnt`",
+            "`destructiveHint`?",
+        ),
+        (
+            "path_in(args.path)",
+            "1:57",
+            "calls `path_in` in another way",
+            "path_in(args.path, '/data')",
+        ),
+        ("risk.score > '50'", "1:68", "compares a number with a text", "without quotes"),
+    ] {
+        let bad =
+            format!(r#"{{"rules": [{{"effect": "deny", "target": "a/b", "when": "{when}"}}]}}"#);
+        switchboard.write("bad.json", &bad);
+        let ran = switchboard.run(&["policy", "check", "bad.json"]).expect(3);
+        assert!(ran.stderr.contains(&format!("bad.json:{place})")), "{when}: {ran:?}");
+        assert!(ran.stderr.contains(message) && ran.stderr.contains(hint), "{when}: {ran:?}");
+    }
+    // A pattern that is known at the call only is decided there, and denies if it is none.
+    let computed = json!({"rules": [
+        {"effect": "allow", "target": "echo/echo", "when": "'a'.matches('(' + args.text)"},
+    ]});
+    switchboard.write_policy("user", &computed);
+    switchboard.run(&["policy", "check"]).expect(0);
+    switchboard.run(&["call", "echo", "echo", "text=a)"]).expect(0);
+    let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(5);
+    assert!(ran.stderr.contains("whose `when` cannot be decided"), "{ran:?}");
+}
+
+#[test]
+fn check_warns_of_rules_about_what_is_not_there() {
+    let switchboard = home();
+    // What a server offers is known from its pins.
+    switchboard.run(&["tools", "list"]).expect(0);
+    let rules = json!({"rules": [
+        {"effect": "deny", "target": "ecko/*"},
+        {"effect": "ask", "target": "echo/wriet"},
+        {"effect": "ask", "target": "echo/{write,add}"},
+        {"effect": "allow", "target": "ec?o/*"},
+    ]});
+    switchboard.write_policy("user", &rules);
+    let ran = switchboard.run(&["policy", "check"]).expect(0);
+    for told in [
+        "`target` `ecko/*` is of no server that is configured",
+        "did you mean `echo`?",
+        "`target` `echo/wriet` is nothing that server `echo` offers",
+        "did you mean `write`?",
+        "2 files, 5 rules, 2 examples: 2 warnings",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {ran:?}");
+    }
+    let warnings = || switchboard.json(&["policy", "check"])["warnings"].as_array().unwrap().len();
+    assert_eq!(warnings(), 2);
+    // Without pins it is known from the lock, and without that it is not known.
+    switchboard.write_policy("user", &json!({}));
+    switchboard.run(&["lock"]).expect(0);
+    switchboard.write_policy("user", &rules);
+    std::fs::remove_dir_all(switchboard.folder().join("own/state/pins")).unwrap();
+    assert_eq!(warnings(), 2);
+    std::fs::remove_file(switchboard.path("switchboard.lock")).unwrap();
+    assert_eq!(warnings(), 1);
+}
+
+#[test]
 fn explain_names_the_verdict_the_rule_its_place_and_the_risk() {
     let switchboard = home();
     let explained =
@@ -80,6 +152,8 @@ fn explain_names_the_verdict_the_rule_its_place_and_the_risk() {
     assert_eq!(explained(&["--args", r#"{"key":"a"}"#])["verdict"], "allow");
     let tainted = explained(&["--args", r#"{"key":"a"}"#, "--after", "web"]);
     assert_eq!(tainted["verdict"], "ask");
+    let tainted = explained(&["--args", r#"{"key":"a"}"#, "--after", "web/get"]);
+    assert!(tainted["by"].as_str().unwrap().starts_with("something was read from `web`,"));
     let text = switchboard.run(&["policy", "explain", "echo/write", "--args", r#"{"key":"b"}"#]);
     let text = text.expect(0).stdout;
     assert!(

@@ -11,6 +11,18 @@ fn deny(tool: &str) -> serde_json::Value {
 }
 
 #[test]
+fn hk_03_rules_that_are_a_link_to_nowhere_are_no_absence_of_rules() {
+    for level in ["enterprise", "project", "user"] {
+        let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+        let file = switchboard.write_policy(level, &json!({}));
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/nowhere/policy.json", &file).unwrap();
+        let refused = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(3);
+        assert!(refused.stderr.contains("leads nowhere"), "{level}: {refused:?}");
+    }
+}
+
+#[test]
 fn hk_03_a_host_does_not_start_with_rules_that_cannot_be_read() {
     for (level, text, place) in [
         ("enterprise", "{\"rules\": [\n", "unterminated array"),

@@ -182,3 +182,31 @@ fn rules_can_speak_of_what_was_read_and_how_often() {
         ["tool web/echo: ok", "tool web/echo: ok", "tool web/echo: denied (policy)"]
     );
 }
+
+#[test]
+fn rules_can_speak_of_which_tools_were_used_also_after_a_restart_and_in_copies() {
+    let turns = json!([
+        call("web__echo", json!({"text": "a"})),
+        call("web__echo", json!({"text": "b"})),
+        {"text": "Read."},
+        call("notes__write", json!({"key": "a"})),
+        {"text": "Done."},
+    ]);
+    let switchboard = home(&json!({"trusted": true}), &json!({}), &turns);
+    let asks = |when: &str| {
+        let rules = json!([{"effect": "deny", "target": "notes/*", "name": "r", "when": when}]);
+        switchboard.write_policy("user", &json!({ "rules": rules }));
+    };
+    let denied = "'web/echo' in session.results && session.results['web/echo'] == 2";
+    asks(denied);
+    switchboard.run(&["run", "read"]).expect(0);
+    let session = last_session(&switchboard);
+    let fork = || switchboard.json(&["sessions", "fork", &session])["session"].clone();
+    let copies = [fork(), fork()];
+    switchboard.run(&["run", "--resume", &session, "write"]).expect(5);
+    switchboard.run(&["run", "--resume", copies[0].as_str().unwrap(), "write"]).expect(5);
+    assert_eq!(written(&switchboard), "", "it ran in spite of the rule");
+    asks("'notes/echo' in session.results || session.results.exists(name, name == 'web/write')");
+    switchboard.run(&["run", "--resume", copies[1].as_str().unwrap(), "write"]).expect(0);
+    assert_eq!(written(&switchboard), "write a\n");
+}

@@ -61,6 +61,30 @@ fn a_teams_address_is_fetched_once_and_then_used_offline() {
 }
 
 #[test]
+fn a_copy_of_a_teams_file_that_was_damaged_is_fetched_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/policy.json", listener.local_addr().unwrap());
+    let serving = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).unwrap();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", RULES.len());
+            write!(stream, "{head}Connection: close\r\n\r\n{RULES}").unwrap();
+        }
+    });
+    let switchboard = home(&json!({"url": url, "sha256": digest(RULES)}));
+    switchboard.run(&CALL).expect(5);
+    let copy = format!("own/state/team/{}.json", digest(RULES));
+    let copy = switchboard.folder().join(copy);
+    assert_eq!(std::fs::read_to_string(&copy).unwrap(), RULES);
+    std::fs::write(&copy, "{}").unwrap();
+    switchboard.run(&CALL).expect(5);
+    assert_eq!(std::fs::read_to_string(&copy).unwrap(), RULES);
+    serving.join().unwrap();
+}
+
+#[test]
 fn a_project_cannot_name_a_team_and_an_address_needs_a_digest() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     switchboard.write("team.json", RULES);

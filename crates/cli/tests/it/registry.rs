@@ -122,6 +122,12 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
             "headers": {"Authorization": "Bearer ${keyring:key}", "X-Mode": "$${HOME}"}})
     );
     assert_eq!(switchboard.json(&["secrets"]), json!([{"server": "echo", "name": "key"}]));
+    let noted = switchboard.json(&["calls", "audit"]);
+    let source = format!("version 1.0.0, from {}", registry.url);
+    assert_eq!(
+        ["event", "server", "name", "detail"].map(|key| &noted[0][key]),
+        ["server.added", "echo", "a.example/echo", &source]
+    );
     let said = switchboard.run(&["call", "echo", "echo", "text=over the wire"]).expect(0);
     assert_eq!(said.stdout, "over the wire\n");
     let again = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(3);

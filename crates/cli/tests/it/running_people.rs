@@ -23,16 +23,6 @@ fn served(era: &str) -> (Switchboard, Person) {
     (switchboard, person)
 }
 
-/// Runs a command at a terminal, waits for each question and types what follows it.
-fn typed(switchboard: &Switchboard, words: &[&str], answers: &[(&str, &str)]) -> Ran {
-    let mut terminal = switchboard.in_terminal(words);
-    for (question, answer) in answers {
-        terminal.wait_for(question);
-        terminal.say(answer);
-    }
-    terminal.finish_within(PATIENCE)
-}
-
 fn check_started_once(switchboard: &Switchboard) {
     assert_eq!(started(&switchboard.path("trace")).len(), 1);
 }
@@ -45,20 +35,20 @@ fn waits(person: &Person) -> Value {
 #[test]
 fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
     let (switchboard, _person) = served("modern");
-    let ran = typed(&switchboard, &CALL, &[(MENU, "r")]).expect(0);
+    let ran = switchboard.typed(&CALL, &[(MENU, "r")]).expect(0);
     for part in ["Run echo on echo?", r#""text": "hey""#, "risk ", "[o] only this session"] {
         assert!(ran.stdout.contains(part), "no `{part}` in {ran:?}");
     }
     assert!(ran.stdout.ends_with("hey\r\n"), "{ran:?}");
-    let own = typed(&switchboard, &[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
+    let own = switchboard.typed(&[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
     // What moves before it is drawn as often as there is time for.
     let question = |ran: &Ran| ran.stdout.split_once("Run echo").map(|(_, on)| on.to_owned());
     assert_eq!(question(&ran), question(&own.expect(0)));
-    typed(&switchboard, &CALL, &[(MENU, "s")]).expect(5);
+    switchboard.typed(&CALL, &[(MENU, "s")]).expect(5);
     let told = [(MENU, "t"), ("instead?", "add the numbers\n")];
-    let rejected = typed(&switchboard, &CALL, &told).expect(5);
+    let rejected = switchboard.typed(&CALL, &told).expect(5);
     assert!(rejected.stdout.contains("error: add the numbers"), "{rejected:?}");
-    let left = typed(&switchboard, &CALL, &[(MENU, "\u{3}")]).expect(130);
+    let left = switchboard.typed(&CALL, &[(MENU, "\u{3}")]).expect(130);
     assert!(!left.stdout.ends_with("hey\r\n"), "{left:?}");
     let expected = [
         "tool echo/echo: ok",
@@ -74,7 +64,7 @@ fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
 fn running_calls_are_sessions_of_their_own() {
     let (switchboard, _person) = served("modern");
     for _ in 0..2 {
-        typed(&switchboard, &CALL, &[(MENU, "o")]).expect(0);
+        switchboard.typed(&CALL, &[(MENU, "o")]).expect(0);
     }
     switchboard.run(&CALL).expect(5);
     check_started_once(&switchboard);
@@ -83,7 +73,7 @@ fn running_calls_are_sessions_of_their_own() {
 #[test]
 fn running_calls_that_are_always_allowed_are_remembered_in_the_file() {
     let (switchboard, _person) = served("modern");
-    typed(&switchboard, &CALL, &[(MENU, "a")]).expect(0);
+    switchboard.typed(&CALL, &[(MENU, "a")]).expect(0);
     let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
     assert_eq!(config["mcpServers"]["echo"]["autoApprove"], json!(["echo"]));
 }
@@ -124,11 +114,11 @@ fn running_calls_have_forms_filled_in_at_the_terminal() {
     for era in ["legacy", "modern"] {
         let (switchboard, _person) = served(era);
         let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
-        let ran = typed(&switchboard, &words, &answers).expect(0);
+        let ran = switchboard.typed(&words, &answers).expect(0);
         assert!(ran.stdout.contains("asks you, for ask (call 1):"), "{era}: {ran:?}");
         assert!(ran.stdout.ends_with("green\r\n"), "{era}: {ran:?}");
         for (answer, expected) in [("!decline\r", "decline"), ("\u{1b}", "cancel")] {
-            let ran = typed(&switchboard, &words, &[("| Which colour?", answer)]).expect(0);
+            let ran = switchboard.typed(&words, &[("| Which colour?", answer)]).expect(0);
             let expected = format!("no answer: {expected}\r\n");
             assert!(ran.stdout.ends_with(&expected), "{era}: {ran:?}");
         }
@@ -167,7 +157,7 @@ fn running_calls_ask_the_model_only_with_the_consent_of_the_terminal() {
     let request = format!("request:={}", json!({"messages": said, "maxTokens": 50}));
     let words = ["call", "asker", "sample", &request];
     for (answer, expected) in [("n\r", "declined"), ("y\r", "Hello, server.")] {
-        let ran = typed(&switchboard, &words, &[("Ask the model?", answer)]);
+        let ran = switchboard.typed(&words, &[("Ask the model?", answer)]);
         assert!(ran.stdout.contains("Server asker wants to ask the model main"), "{ran:?}");
         assert!(ran.stdout.contains("  | Hi\r\n"), "{ran:?}");
         assert!(ran.stdout.contains(expected), "{ran:?}");
@@ -178,7 +168,7 @@ fn running_calls_ask_the_model_only_with_the_consent_of_the_terminal() {
 fn running_calls_show_how_far_they_are() {
     let (switchboard, _person) = served("modern");
     let words = ["call", "echo", "slow", "ms=3000", "steps=6"];
-    let ran = typed(&switchboard, &words, &[]).expect(0);
+    let ran = switchboard.typed(&words, &[]).expect(0);
     assert!(ran.stdout.contains("calling echo/slow"), "{ran:?}");
     assert!(ran.stdout.contains("50%"), "{ran:?}");
     check_started_once(&switchboard);

@@ -147,12 +147,20 @@ fn a_profile_is_proposed_from_what_a_server_was_seen_to_use() {
     switchboard.configure(&json!({"it": entry}));
     let learnt = switchboard.run(&["servers", "sandbox", "it", "--seconds", "3"]).expect(0);
     let sandbox = &learnt.json()["sandbox"];
-    let real = |name: &str| json!(std::fs::canonicalize(switchboard.path(name)).unwrap());
-    assert!(sandbox["write"].as_array().unwrap().contains(&real("it-own")), "{sandbox}");
-    assert!(sandbox["read"].as_array().unwrap().contains(&real("read-only")), "{sandbox}");
+    let real = |name: &str| std::fs::canonicalize(switchboard.path(name)).unwrap();
+    let covers = |key: &str, path: &std::path::Path| {
+        let listed = sandbox[key].as_array().unwrap();
+        listed.iter().any(|folder| path.starts_with(folder.as_str().unwrap()))
+    };
+    assert!(covers("write", &real("it-own")), "{sandbox}");
+    assert!(covers("read", &real("read-only")), "{sandbox}");
+    // What the command names, though nobody saw it open.
+    assert!(covers("read", &real("it.sh")), "{sandbox}");
     let enforced =
         switchboard.run(&["servers", "sandbox", "it", "--seconds", "3", "--enforce"]).expect(0);
     let text = std::fs::read_to_string(switchboard.folder().join("own/config.json")).unwrap();
     let written: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(written["mcpServers"]["it"]["sandbox"], enforced.json()["sandbox"]);
+    // What the command names is in it: the server starts, confined.
+    switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
 }

@@ -256,6 +256,12 @@ fn what_is_only_suspicious_is_asked_about_before_an_agent_calls_it() {
     assert_eq!(found(&switchboard), ["tool odd: ask"]);
     switchboard.run(&["run", "Send", "mail"]).expect(5);
     assert_eq!(switchboard.recorded(), ["tool mail/odd: denied (unanswered)"]);
+    // Who wrote a rule did not know what was found.
+    let rule = json!({"effect": "allow", "target": "mail/*"});
+    switchboard.write_policy("user", &json!({"rules": [rule]}));
+    switchboard.run(&["run", "Send", "mail"]).expect(5);
+    assert_eq!(switchboard.recorded().len(), 2, "{:?}", switchboard.recorded());
+    assert_eq!(switchboard.recorded()[0], "tool mail/odd: denied (unanswered)");
 }
 
 #[test]

@@ -97,6 +97,30 @@ fn en_05_a_reference_to_a_secret_cannot_stand_among_the_arguments() {
 }
 
 #[test]
+fn lg_02_a_secret_is_taken_out_of_the_record_however_json_writes_it() {
+    let secret = "Cap+Ital/Letters and \"ü\"==";
+    let switchboard = keyed();
+    let mut entry = fixture(&["echo"]);
+    entry["env"] = json!({"TOKEN": "${keyring:A_TOKEN}"});
+    switchboard.configure(&json!({"a": entry}));
+    let set = ["secrets", "set", "A_TOKEN", "--server", "a"];
+    switchboard.run_with_input(&set, &format!("{secret}\n")).expect(0);
+    for written in [
+        r#"Cap+Ital/Letters and \"ü\"=="#,
+        r#"Cap+Ital\/Letters and \"\u00fc\"=="#,
+        r#"Cap+Ital/Letters and \"\u00FC\"=="#,
+        r#"Cap+Ital/Letters and \"\u00fc\"\u003d\u003d"#,
+    ] {
+        let arguments = format!(r#"{{"text":"before {written} after"}}"#);
+        switchboard.run(&["call", "a", "echo", "--json-args", &arguments]).expect(0);
+        let id = switchboard.json(&["calls", "--limit", "1"])[0]["id"].clone();
+        let shown = switchboard.run(&["calls", "show", id.as_str().unwrap()]).expect(0).stdout;
+        assert!(shown.contains("before [redacted] after"), "{written}: {shown}");
+        assert!(!shown.contains("Ital"), "{written}: {shown}");
+    }
+}
+
+#[test]
 fn lg_02_secrets_are_in_no_log_no_message_and_no_list() {
     let switchboard = keyed();
     let program = observer(&switchboard, "a");

@@ -37,6 +37,8 @@ fn every_place() -> Vec<Request> {
         Request::new("GET", "/"),
         Request::new("GET", "/health"),
         Request::new("OPTIONS", "/nowhere"),
+        Request::new("OPTIONS", "/mcp"),
+        Request::new("PUT", "/messages"),
     ]
 }
 

@@ -57,6 +57,15 @@ impl Serving {
         found.expect("a link is shown")
     }
 
+    /// Waits for a line on standard error that begins so.
+    pub(crate) fn wait_for_error(&self, beginning: &str) -> String {
+        let whole = |so_far: &str| {
+            let lines = so_far.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+            lines.map(str::to_owned).find(|line| line.starts_with(beginning))
+        };
+        self.running.wait_for_error(whole).expect("it is said before it ends")
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         self.running.signal(name);
     }
@@ -176,7 +185,10 @@ impl Request {
         for (name, value) in &self.headers {
             text += &format!("{name}: {value}\r\n");
         }
-        text + &format!("Content-Length: {}\r\n\r\n{}", self.body.len(), self.body)
+        if !has("content-length") {
+            text += &format!("Content-Length: {}\r\n", self.body.len());
+        }
+        text + "\r\n" + &self.body
     }
 }
 

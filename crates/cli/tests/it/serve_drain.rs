@@ -45,6 +45,28 @@ fn calls_in_flight_finish_and_nobody_new_gets_in() {
 }
 
 #[test]
+fn a_call_that_waits_for_its_client_is_given_up_and_recorded() {
+    let switchboard = Switchboard::with(&json!({
+        "old": fixture(&["echo", "--era", "legacy"]), "new": fixture(&["echo", "--era", "modern"]),
+    }));
+    let serving = Serving::start(&switchboard, &[]);
+    for server in ["new", "old"] {
+        let tool = format!("{server}__ask");
+        serving.wait_for_tool(None, &tool);
+        let call = json!({"name": tool, "arguments": {"question": "Which one?"}});
+        let asked = serving.ask(None, "tools/call", call);
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    }
+    serving.signal("TERM");
+    assert_eq!(serving.finish().code, 0);
+    let ends: Vec<[Value; 3]> = (switchboard.json(&["calls"]).as_array().unwrap().iter())
+        .map(|call| ["server", "outcome", "reason"].map(|key| call[key].clone()))
+        .collect();
+    let expected = ["old", "new"].map(|server| [server, "unknown", "caller_gone"].map(Value::from));
+    assert_eq!(ends, expected);
+}
+
+#[test]
 fn clients_on_streams_get_their_answers_and_the_end_of_the_stream() {
     let (switchboard, trace) = traced();
     let gateway = Gateway::with_tool(&switchboard, &[], "one__slow");

@@ -34,7 +34,8 @@ fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
         assert_eq!(fetched["result"]["messages"][0]["content"]["text"], "Hello, Ada.", "{fetched}");
     }
     let nobody = client.call("long-name__echo", &json!({"text": "a"}));
-    assert_eq!(nobody["error"]["message"], "there is no tool `long-name__echo`");
+    let why = nobody["error"]["message"].as_str().unwrap();
+    assert!(why.starts_with("there is no tool `long-name__echo`"), "{why}");
     assert_eq!(
         switchboard.recorded(),
         [

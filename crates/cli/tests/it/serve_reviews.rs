@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
-use crate::running::{PATIENCE, poll};
+use crate::http_client::Reply;
+use crate::running::{PATIENCE, is_alive, poll};
 use crate::switchboard::{Switchboard, fixture};
 
 fn asking() -> (Switchboard, Gateway) {
@@ -70,6 +71,104 @@ fn a_modern_client_that_comes_back_too_late_gets_what_the_first_answer_made_of_t
         let ran = said(&result) == "hello";
         assert_eq!(ran, elsewhere == "run", "{elsewhere}, then {own}: {result}");
     }
+}
+
+/// Reads on until the result of the call comes.
+fn result_of(mut stream: Reply) -> Value {
+    // The client is asked as well, and told that somebody else was faster.
+    for _ in 0..5 {
+        let message = stream.next_message();
+        if message.get("result").is_some() {
+            return message;
+        }
+    }
+    panic!("the call has no result");
+}
+
+#[test]
+fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_same_client() {
+    for (end, word, again) in [
+        ("kill", "run", call("hello")),
+        ("stop", "run", call("hello")),
+        ("kill", "skip", call("hello")),
+        ("kill", "run", call("something else")),
+    ] {
+        let (switchboard, mut gateway) = asking();
+        let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+        let stream = client.send("tools/call", &call("hello"));
+        let entry = waiting(&switchboard);
+        match end {
+            "kill" => gateway.running.kill(),
+            _ => {
+                gateway.running.interrupt();
+                gateway.running.interrupt();
+            }
+        }
+        let is_over = || (!is_alive(gateway.running.pid())).then_some(());
+        poll(PATIENCE, is_over).expect("the gateway has ended");
+        drop(stream);
+        // It waits with nobody there, and is answered there.
+        assert_eq!(waiting(&switchboard), entry);
+        switchboard.run(&["review", "answer", &entry, word]).expect(0);
+        let gateway =
+            Gateway::with_tool(&switchboard, &["--review", "ask", "--no-running"], "echo__echo");
+        let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+        let stream = client.send("tools/call", &again);
+        if again != call("hello") {
+            assert_ne!(waiting(&switchboard), entry, "the answer was for other arguments");
+            continue;
+        }
+        let result = result_of(stream);
+        assert_eq!(said(&result) == "hello", word == "run", "{result}");
+        assert_eq!(switchboard.json(&["review"]), json!([]));
+        // It counts once.
+        let _stream = client.send("tools/call", &again);
+        assert_ne!(waiting(&switchboard), entry);
+    }
+}
+
+#[test]
+fn what_was_said_for_the_session_does_not_count_after_something_untrusted_was_read() {
+    let switchboard = Switchboard::with(&json!({
+        "web": fixture(&["echo"]),
+        "notes": fixture(&["echo"]),
+    }));
+    let gateway = Gateway::with_tool(&switchboard, &["--review", "ask"], "notes__echo");
+    gateway.wait_for_tool("web__echo");
+    let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+    let call =
+        |server: &str| json!({"name": format!("{server}__echo"), "arguments": {"text": "a"}});
+    let stream = client.send("tools/call", &call("notes"));
+    answer_elsewhere(&switchboard, "session");
+    assert_eq!(said(&result_of(stream)), "a");
+    assert_eq!(said(&client.ask("tools/call", &call("notes"))), "a");
+    let stream = client.send("tools/call", &call("web"));
+    answer_elsewhere(&switchboard, "run");
+    assert_eq!(said(&result_of(stream)), "a");
+    let _stream = client.send("tools/call", &call("notes"));
+    let entry = switchboard.json(&["review", "show", &waiting(&switchboard)]);
+    let why = entry["why"].as_str().unwrap();
+    assert!(why.contains("something was read from `web`, which is not trusted"), "{why}");
+}
+
+#[test]
+fn a_hook_that_asks_is_answered_by_a_person_also_where_one_said_yes_for_the_session() {
+    let (switchboard, gateway) = asking();
+    let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+    let stream = client.send("tools/call", &call("hello"));
+    answer_elsewhere(&switchboard, "session");
+    assert_eq!(said(&result_of(stream)), "hello");
+    assert_eq!(said(&client.ask("tools/call", &call("again"))), "again");
+    drop(gateway);
+    switchboard.user_hook(&crate::hook_scripts::permitting("ask"));
+    let gateway = Gateway::with_tool(&switchboard, &["--review", "ask"], "echo__echo");
+    let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+    let stream = client.send("tools/call", &call("hello"));
+    answer_elsewhere(&switchboard, "session");
+    assert_eq!(said(&result_of(stream)), "hello");
+    let _stream = client.send("tools/call", &call("again"));
+    let entry = switchboard.json(&["review", "show", &waiting(&switchboard)]);
+    assert!(entry["why"].as_str().unwrap().contains("wants a person to agree"), "{entry}");
 }
 
 #[test]

@@ -175,7 +175,8 @@ fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
     assert!(why.starts_with("there is no resource `bad://nowhere`: server `bad`"), "{read}");
     // Nobody else's names change.
     let answer = modern.call("good__echo", &arguments);
-    assert_eq!(answer["error"]["message"], "there is no tool `good__echo`");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.starts_with("there is no tool `good__echo`"), "{why}");
     let recorded = switchboard.recorded();
     let rows: Vec<&str> = recorded.iter().map(String::as_str).collect();
     assert!(rows.iter().all(|row| row.contains(" bad/") && row.contains("not_sent")), "{rows:?}");
@@ -189,7 +190,9 @@ fn who_does_not_see_a_server_does_not_learn_that_it_is_not_there() {
     let serving = Serving::start(&switchboard, &["--require-token"]);
     serving.wait_for_tool(Some(&few), "here__echo");
     let called = serving.send(&tool_call(Some(&few), "bad__echo", &json!({"text": "a"})));
-    assert_eq!(called.json()["error"]["message"], "there is no tool `bad__echo`");
+    let answer = called.json();
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.starts_with("there is no tool `bad__echo`") && !why.contains("ready"), "{why}");
     let read = serving.ask(Some(&few), "resources/read", json!({"uri": "x://y"}));
     assert_eq!(read["error"]["message"], "there is no resource `x://y`");
 }

@@ -83,7 +83,9 @@ fn a_token_shows_and_runs_only_what_it_names_and_the_record_names_it() {
         serving.send(&tool_call(Some(token), "one__echo", &arguments)).json()
     };
     assert_eq!(call(&narrow)["result"]["content"][0]["text"], "hello");
-    assert_eq!(call(&other)["error"]["message"], "there is no tool `one__echo`");
+    let refused = call(&other);
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.starts_with("there is no tool `one__echo`"), "{why}");
     let calls = switchboard.json(&["calls"]);
     let callers: Vec<&Value> =
         calls.as_array().unwrap().iter().map(|call| &call["caller"]).collect();

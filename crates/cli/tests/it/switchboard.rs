@@ -105,6 +105,17 @@ impl Switchboard {
         Running::start(command.env("PATH", format!("{}:{path}", programs.display())))
     }
 
+    /// Runs a command at a terminal, waits for each question and types what follows it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn typed(&self, words: &[&str], answers: &[(&str, &str)]) -> Ran {
+        let mut terminal = self.in_terminal(words);
+        for (question, answer) in answers {
+            terminal.wait_for(question);
+            terminal.say(answer);
+        }
+        terminal.finish_within(PATIENCE)
+    }
+
     /// Stands by servers that are new, unless the configuration says something about them: most
     /// tests at a terminal are about something else than that question.
     pub(crate) fn trust_new_servers(&self) {

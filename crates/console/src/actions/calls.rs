@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use switchboard_host::record::CallId;
 use switchboard_host::redact::MARK;
 use switchboard_host::review::{Ask, Asker, Replying};
-use switchboard_host::{Attention, Caller, Face, Json, Origin, ProposedCall, Record, Target};
+use switchboard_host::{
+    Attention, Caller, Face, Json, Origin, ProposedCall, Record, Target, random,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +22,7 @@ use super::body::{Answer, read, wants_piece};
 use crate::console::Shared;
 use crate::live::Aside;
 use crate::reply::Problem;
-use crate::{pages, random, reply, shown};
+use crate::{pages, reply, shown};
 
 /// With what a tool is called or a prompt fetched.
 #[derive(Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use switchboard_host::login::Ended;
 pub(crate) struct AnswerTaken {
     /// The number of the question.
     pub(crate) question: u64,
-    /// The answer, in one word.
-    pub(crate) answered: String,
+    /// What was answered, in one word.
+    pub(crate) answered: &'static str,
 }
 
 /// A call was given up.

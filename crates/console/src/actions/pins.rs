@@ -113,8 +113,7 @@ pub(crate) const fn can_be_approved(why: &Why) -> bool {
         | Why::Renamed { .. }
         | Why::Instructions
         | Why::Revoked
-        | Why::Turned { .. }
-        | Why::Finding(_) => true,
+        | Why::Turned { .. } => true,
         Why::NotKept(_) | Why::NotLocked => false,
     }
 }

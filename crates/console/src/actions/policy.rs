@@ -43,7 +43,8 @@ pub(crate) struct Tried {
     /// `person`, `model` or `client`; a model unless told.
     #[serde(default)]
     caller: String,
-    /// As if something had come from this server before; several with commas between them.
+    /// As if something had come from this server before, or from `server/tool`; several with commas
+    /// between them.
     #[serde(default)]
     after: String,
 }
@@ -80,10 +81,10 @@ fn tried(console: &Console, headers: &HeaderMap, body: &[u8]) -> Answer {
         }
     })?;
     let mut session = SessionFacts::default();
-    for server in after.split(',').map(str::trim).filter(|server| !server.is_empty()) {
-        session.read_untrusted(server);
-    }
     let config = console.host.config().load();
+    for text in after.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        session.imagine(text, |server| config.servers.contains_key(server));
+    }
     let explained = Explained::of(&config, &call, &caller_of(&caller)?, &session);
     let shown = shown::explained(call.target(), &explained);
     Ok(if wants_piece(headers) {

@@ -54,11 +54,11 @@ pub(crate) async fn answer_call(
     let given = said.given()?;
     let word = given.word();
     match console.lines.answer(&id, question, given) {
-        Ok(()) => Ok(reply::json(&AnswerTaken { question, answered: word.to_owned() })),
+        Ok(()) => Ok(reply::json(&AnswerTaken { question, answered: word })),
         Err(NoAnswer::NoCall) => Err(no_call(&id)),
         Err(NoAnswer::Over) => {
             let why = format!("question {question} does not wait any more");
-            Err(Problem::new(StatusCode::CONFLICT, why))
+            Err(Problem::new(StatusCode::CONFLICT, why).with_hint("the first answer counts"))
         }
         Err(NoAnswer::DoesNotFit) => {
             Err(Problem::unusable(format!("`{word}` is no answer to question {question}")))

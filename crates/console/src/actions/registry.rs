@@ -7,8 +7,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use switchboard_host::config::Replace;
 use switchboard_host::login::{LoginError, Secret, SecretName, Secrets};
+use switchboard_host::record::AuditNote;
 
 use super::body::{Answer, read, wants_piece};
 use super::done::ServerAdded;
@@ -112,11 +114,16 @@ pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes
     if exists && !replace {
         return Err(Problem::unusable(format!("there is a server `{under}` already")));
     }
-    let FilledIn { entry, secrets, .. } = filled;
+    let FilledIn { entry, secrets, source, .. } = filled;
+    let note = AuditNote::added(&under, &chosen.name, source, &json!(entry).to_string());
     // Before the entry: the server is started as soon as that is written.
     keep(&console, &under, secrets).await.map_err(|error| Problem::unusable(error.to_string()))?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
     write(&console, Change { file, name: under.clone(), entry, agreed, replace }).await?;
+    let audit = console.host.audit().clone();
+    let noted = tokio::task::spawn_blocking(move || audit.add(&[note])).await;
+    let noted = noted.map_err(|error| Problem::trouble(error.to_string()))?;
+    noted.map_err(|error| Problem::trouble(error.to_string()))?;
     console.settled(|servers| servers.contains_key(under.as_str())).await;
     Ok(reply::json(&ServerAdded { added: under }))
 }

@@ -53,7 +53,11 @@ impl Said {
             "accept" => Given::Accept(content),
             "decline" => Given::Decline,
             "cancel" => Given::Cancel,
-            other => return Err(Problem::unusable(format!("`{other}` is no answer"))),
+            other => {
+                let words = "a call takes `run`, `session`, `always`, `skip` or `reject`; what a \
+                    server asks takes `accept`, `decline` or `cancel`";
+                return Err(Problem::unusable(format!("`{other}` is no answer")).with_hint(words));
+            }
         })
     }
 }

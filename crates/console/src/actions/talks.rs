@@ -87,7 +87,10 @@ pub(crate) async fn direct(
         "retry" => Order::Retry,
         "go_on" => Order::Decide(Decision::GoOn),
         "stop" => Order::Decide(Decision::Stop),
-        other => return Err(Problem::unusable(format!("`{other}` is nothing that can be done"))),
+        other => {
+            let why = format!("`{other}` is nothing that can be done");
+            return Err(Problem::unusable(why).with_hint("`cancel`, `retry`, `go_on` or `stop`"));
+        }
     };
     console.order(&session, order).await?;
     Ok(reply::json(&InSession { session }))

@@ -13,10 +13,10 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
+use switchboard_host::random;
 
 use super::rules::policy;
 use crate::console::Shared;
-use crate::random;
 
 /// As long a page waits for its frame.
 const LIFE: Duration = Duration::from_secs(60);

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use switchboard_host::digest;
-
-use crate::random;
+use switchboard_host::{digest, random};
 
 /// As long a link waits to be opened.
 const KEY_LIFE: Duration = Duration::from_secs(10 * 60);

@@ -8,14 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_host::Host;
 use switchboard_host::events::What;
+use switchboard_host::{Host, random};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::aside::Aside;
-use crate::random;
 
 /// So many notices are kept for whoever comes back.
 const KEPT: usize = 1_024;

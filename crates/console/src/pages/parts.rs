@@ -1,6 +1,7 @@
 //! Small things that several pages have: states, links, texts in JSON, headings.
 
 use maud::{Markup, html};
+use switchboard_host::percent;
 
 use super::pretty::pretty;
 
@@ -35,20 +36,7 @@ pub(super) fn badge(tone: &str, word: &str) -> Markup {
 
 /// The address of a page below others, each part made safe for it.
 pub(super) fn place(parts: &[&str]) -> String {
-    let mut out = String::new();
-    for part in parts {
-        out.push('/');
-        for byte in part.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
-                    out.push(char::from(byte));
-                }
-                // Also dots: a part that is only dots would be taken for a way up.
-                _ => out.push_str(&format!("%{byte:02X}")),
-            }
-        }
-    }
-    out
+    parts.iter().map(|part| format!("/{}", percent::part(part))).collect()
 }
 
 /// A link to a server's page.

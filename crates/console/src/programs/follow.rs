@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::{Stream, stream};
-use switchboard_host::{Attention, Face, Json, Record, Session};
+use switchboard_host::{Attention, Face, Json, Record, Session, random};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
@@ -15,7 +15,6 @@ use super::people::People;
 use super::told::{CallEnded, Told};
 use super::wanted::WantedCall;
 use crate::console::Shared;
-use crate::random;
 use crate::reply::Problem;
 
 /// A stream that has nothing to say says so this often.

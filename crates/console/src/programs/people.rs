@@ -105,7 +105,6 @@ impl Asker for People {
     }
 
     fn hear(&self, news: News<'_>) {
-        // Nobody hears nothing, as nobody was asked.
         self.tell(&news);
     }
 }

@@ -75,8 +75,10 @@ pub enum TaskWanted {
 impl WantedCall {
     /// The call as the line takes it.
     pub(super) fn proposed(&self) -> Result<ProposedCall, Problem> {
-        let kind = TargetKind::from_word(&self.kind)
-            .ok_or_else(|| Problem::unusable(format!("`{}` cannot be called", self.kind)))?;
+        let kind = TargetKind::from_word(&self.kind).ok_or_else(|| {
+            let why = format!("`{}` cannot be called", self.kind);
+            Problem::unusable(why).with_hint("`tool`, `resource` or `prompt`")
+        })?;
         let text = self.arguments.as_ref().map_or("{}", |arguments| arguments.get());
         if !text.starts_with('{') {
             return Err(Problem::unusable("the arguments have to be a JSON object"));

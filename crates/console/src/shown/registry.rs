@@ -111,6 +111,9 @@ pub(crate) struct FilledIn {
     /// Secrets that are kept for it.
     #[serde(skip)]
     pub(crate) secrets: BTreeMap<String, String>,
+    /// Where it comes from, for the record.
+    #[serde(skip)]
+    pub(crate) source: String,
 }
 
 /// Servers that fit the words.
@@ -181,6 +184,11 @@ pub(crate) async fn filled_in(console: &Console, chosen: &Chosen) -> Result<Fill
         entry,
         under,
         secrets: recipe.secrets,
+        source: format!(
+            "version {}, from {}",
+            listed.server.version.as_deref().unwrap_or("unknown"),
+            registry.address().text()
+        ),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::envelope;
 use crate::gateway::Options;
-use crate::limits::Full;
+use crate::limits::{BUSY, Full};
 use crate::session::NoRoom;
 
 /// A stream that has nothing to say says so this often, so that nobody in between closes it.
@@ -29,27 +29,14 @@ pub(super) fn refusal(status: StatusCode, code: i64, why: impl Into<String>) -> 
     json(status, envelope::refusal(&RpcError::new(code, why)))
 }
 
-/// The code of errors that say: not now.
-const BUSY: i64 = -32_000;
-
 /// A request that is not taken now, as its error.
 pub(super) fn full(id: &Json, full: Full) -> Response {
-    let (status, wait, why) = match full {
-        Full::InFlight { limit } => {
-            let why = format!("this caller has {limit} requests under way, which is the limit");
-            (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1), why)
-        }
-        Full::TooFast { wait } => {
-            let why = "this caller's requests come too fast".to_owned();
-            (StatusCode::TOO_MANY_REQUESTS, wait, why)
-        }
-        Full::Ending => {
-            let why = "the gateway is about to end and takes no new requests".to_owned();
-            (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5), why)
-        }
+    let (status, wait) = match full {
+        Full::InFlight { .. } => (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1)),
+        Full::TooFast { wait } => (StatusCode::TOO_MANY_REQUESTS, wait),
+        Full::Ending => (StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(5)),
     };
-    let error = RpcError::new(BUSY, why);
-    later(json(status, envelope::response(id, Err(&error))), wait)
+    later(json(status, envelope::response(id, Err(&full.error()))), wait)
 }
 
 /// A session that there is no room for, as its error.
@@ -71,12 +58,22 @@ fn later(mut response: Response, wait: Duration) -> Response {
 /// Reads a message: not longer than allowed, and not for longer.
 pub(super) async fn read(body: Body, options: &Options) -> Result<Bytes, Response> {
     let limit = options.body_limit_bytes;
+    let too_long = |or: &str| {
+        let why = format!("the message has more than {limit} bytes{or}");
+        refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why)
+    };
+    // Who says beforehand that it is too long need not send it.
+    let announced = body.size_hint().exact();
+    if announced.is_some_and(|bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes > limit)) {
+        return Err(too_long(""));
+    }
     match tokio::time::timeout(options.read_limit, to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => {
-            let why = format!("the message has more than {limit} bytes, or did not arrive whole");
-            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why))
+        Ok(Err(_)) if announced.is_some() => {
+            let why = "the message did not arrive whole";
+            Err(refusal(StatusCode::BAD_REQUEST, -32_600, why))
         }
+        Ok(Err(_)) => Err(too_long(", or did not arrive whole")),
         Err(_) => {
             let why = "the message did not arrive in time";
             Err(refusal(StatusCode::REQUEST_TIMEOUT, -32_600, why))

@@ -87,7 +87,7 @@ pub(super) fn batch(
         return refusal(StatusCode::BAD_REQUEST, -32_600, "the batch is no list of messages");
     }
     for member in members {
-        match wire_envelope::read(&member) {
+        match wire_envelope::read_strictly(&member) {
             Ok(Message::Request { id, method, params }) => {
                 match front.gateway.enter(&access.identity) {
                     Ok(pass) => requests.push(((id, method, params), pass)),

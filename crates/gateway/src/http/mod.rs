@@ -3,6 +3,7 @@
 mod body;
 mod directory;
 mod door;
+mod elsewhere;
 mod legacy;
 mod modern;
 mod nowhere;

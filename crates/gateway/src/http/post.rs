@@ -9,6 +9,7 @@ use axum::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use switchboard_wire::envelope::{self, Message};
@@ -17,7 +18,7 @@ use switchboard_wire::{Json, Revision};
 use super::body::{json, read, refusal};
 use super::door::only;
 use super::nowhere::{Nowhere, Pages, nothing};
-use super::{Door, legacy, modern, sse};
+use super::{Door, elsewhere, legacy, modern, sse};
 use crate::access::Access;
 use crate::asked;
 use crate::gateway::Gateway;
@@ -39,6 +40,7 @@ const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 /// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
 pub fn router(gateway: Gateway, door: Door, pages: Pages) -> Router {
+    let other_origins = (!door.origins.is_empty()).then(|| door.clone());
     let front = Arc::new(Front { gateway, door, nowhere: pages.nowhere });
     let own = Router::new()
         .route("/mcp", post(posted).get(legacy::listen).delete(legacy::leave))
@@ -47,8 +49,25 @@ pub fn router(gateway: Gateway, door: Door, pages: Pages) -> Router {
         .route(METADATA, get(metadata))
         .route(&format!("{METADATA}/{{*path}}"), get(metadata))
         .fallback(nothing)
+        .method_not_allowed_fallback(not_in_this_way)
         .with_state(front);
+    let own = match other_origins {
+        Some(door) => own.layer(from_fn_with_state(door, elsewhere::told)),
+        None => own,
+    };
     own.merge(pages.router)
+}
+
+/// Whoever is not let in does not learn in which ways it could be asked.
+async fn not_in_this_way(
+    State(front): State<Arc<Front>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    match front.door.check(&uri, &headers) {
+        Ok(()) => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        Err(refused) => *refused,
+    }
 }
 
 /// Says how to get in, to whoever is not in yet.
@@ -89,7 +108,7 @@ async fn take(front: &Arc<Front>, headers: &HeaderMap, access: Access, body: &By
     if envelope::is_batch(body) {
         return legacy::batch(front, headers, &access, body);
     }
-    let message = match envelope::read(body) {
+    let message = match envelope::read_strictly(body) {
         Ok(message) => message,
         Err(envelope::NotAMessage::NotJson) => {
             return refusal(StatusCode::BAD_REQUEST, -32_700, "the body is not JSON");
@@ -97,12 +116,10 @@ async fn take(front: &Arc<Front>, headers: &HeaderMap, access: Access, body: &By
         Err(envelope::NotAMessage::NotRpc) => {
             return refusal(StatusCode::BAD_REQUEST, -32_600, "the body is no JSON-RPC message");
         }
+        Err(envelope::NotAMessage::BadId) => {
+            return refusal(StatusCode::BAD_REQUEST, -32_600, "an `id` is a string or a number");
+        }
     };
-    if let Message::Request { id, .. } = &message
-        && id.as_str().starts_with(['{', '[', 't', 'f'])
-    {
-        return refusal(StatusCode::BAD_REQUEST, -32_600, "an `id` is a string or a number");
-    }
     if is_modern(headers, &message) {
         modern::take(front, headers, &access, message).await
     } else {
@@ -153,7 +170,9 @@ pub(super) fn not_json(headers: &HeaderMap) -> Option<Response> {
     if !kind.eq_ignore_ascii_case("application/json") {
         return refused("the `Content-Type` must be `application/json`");
     }
-    let packed = headers.get_all(CONTENT_ENCODING).iter();
-    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    if packed.into_iter().all(is_plain) { None } else { refused("the body must not be packed") }
+    let all_are = |name: HeaderName, plain: &[u8]| {
+        headers.get_all(name).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(plain))
+    };
+    let is_plain = all_are(CONTENT_ENCODING, b"identity") && all_are(TRANSFER_ENCODING, b"chunked");
+    if is_plain { None } else { refused("the body must not be packed") }
 }

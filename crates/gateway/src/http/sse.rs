@@ -67,7 +67,7 @@ pub(super) async fn posted(
         Ok(body) => body,
         Err(refused) => return refused,
     };
-    match envelope::read(&body) {
+    match envelope::read_strictly(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
             match Greeting::read(params.as_ref()) {
                 Ok(greeting) => session.introduce(Arc::new(greeting.client(&access))),

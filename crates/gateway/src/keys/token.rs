@@ -5,9 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
-use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 use switchboard_host::policy::Pattern;
+use switchboard_host::random;
 
 use crate::view::View;
 
@@ -34,9 +34,7 @@ impl Token {
     /// A token with the text that is told once.
     pub(super) fn make(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
         // 256 bits: nobody finds it by trying, so a fast digest is enough.
-        let mut bytes = [0_u8; 32];
-        SystemRandom::new().fill(&mut bytes).ok()?;
-        let text = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes));
+        let text = format!("{PREFIX}{}", random::long_word()?);
         let token = Self { sha256: digest_of(&text), sees, created_at: now(), expires_at };
         Some((token, text))
     }

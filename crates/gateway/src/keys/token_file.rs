@@ -99,7 +99,7 @@ impl TokenFile {
         edit: impl FnOnce(&mut Table) -> Result<(), KeyError>,
     ) -> Result<(), KeyError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|cause| self.failed(cause))?;
+        whole_file::create_folder(folder).map_err(|cause| self.failed(cause))?;
         let _alone = lock(&self.path.with_extension("json.lock"), PATIENCE)
             .map_err(|cause| self.failed(cause))?;
         let mut tokens = self.read()?;
@@ -148,6 +148,7 @@ fn lock(path: &Path, patience: Duration) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Duration;
 
     use super::{NewToken, TokenFile};
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn a_token_is_told_once_and_kept_as_its_digest_in_a_private_file() {
         let folder = tempfile::tempdir().unwrap();
-        let file = TokenFile::in_state(folder.path());
+        let file = TokenFile::in_state(&folder.path().join("state"));
         let new = NewToken { sees: vec!["files/*".to_owned()], ..named("laptop") };
         let (token, text) = file.add(&new).unwrap();
         assert!(text.starts_with("sb_") && text.len() == 46, "{text}");
@@ -172,8 +173,10 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            let mode = std::fs::metadata(file.path()).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
+            let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(file.path()), 0o600);
+            // Nobody else is to see either that there are any.
+            assert_eq!(mode(file.path().parent().unwrap()), 0o700);
         }
     }
 

@@ -62,12 +62,12 @@ mod tests {
         };
         let ci = || Some("ci".to_owned());
         for (subject, client, scope, expected) in [
-            ("ada", None, "tools", Some("files/*")),
-            ("ada", ci(), "tools", Some("files/*\nbuild/*")),
-            ("ada", ci(), "read", Some("files/*\nbuild/*\n*/get_*")),
+            ("ada", None, "tools", Some("files")),
+            ("ada", ci(), "tools", Some("files\nbuild/*")),
+            ("ada", ci(), "read", Some("files\nbuild/*\n*/get_*")),
             ("bob", None, "read", Some("*/get_*")),
-            ("bob", None, "tools", Some("time/*")),
-            ("ci", None, "tools", Some("time/*")),
+            ("bob", None, "tools", Some("time")),
+            ("ci", None, "tools", Some("time")),
             ("eve", None, "tools", None),
         ] {
             let expected = expected.map(str::to_owned);

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use switchboard_host::execute::TaskState;
+use switchboard_host::random;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
-use crate::random;
 use crate::relay::Ask;
 use crate::session::locked;
 

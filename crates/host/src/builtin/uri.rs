@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::builtin::error::Refusal;
+use crate::percent;
 
 /// How paths are written on a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,19 +80,12 @@ fn address_for(paths: Paths, path: &str) -> String {
         Paths::Unix => path.to_owned(),
         Paths::Windows => path.replace('\\', "/"),
     };
-    let mut out = String::from(match paths {
+    let before = match paths {
         Paths::Windows if text.starts_with("//") => "file:",
         Paths::Unix | Paths::Windows if text.starts_with('/') => "file://",
         Paths::Unix | Paths::Windows => "file:///",
-    });
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~:".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    };
+    format!("{before}{}", percent::encoded(&text, b"/-._~:"))
 }
 
 #[cfg(test)]

@@ -71,8 +71,6 @@ pub enum Why {
     NotKept(String),
     /// It is not what the lock file says.
     NotLocked,
-    /// Something was found in its text.
-    Finding(String),
     /// One of the server's definitions has turned into an attack.
     Turned {
         /// Its name.
@@ -165,7 +163,6 @@ impl HeldBack<'_> {
                 format!("`{target}` needs approval, and approvals cannot be kept: {reason}")
             }
             Why::NotLocked => format!("`{target}` is not what the lock file says"),
-            Why::Finding(_) => format!("`{target}` needs approval: something is wrong in its text"),
             Why::Turned { .. } => format!(
                 "`{target}` needs approval: a definition of server `{server}` has turned into an \
                  attack, so nothing of it is used"
@@ -210,7 +207,6 @@ impl fmt::Display for Why {
             Self::Revoked => formatter.write_str("revoked"),
             Self::NotKept(reason) => write!(formatter, "approvals cannot be kept: {reason}"),
             Self::NotLocked => formatter.write_str("not in the lock file"),
-            Self::Finding(reason) => write!(formatter, "finding: {reason}"),
             Self::Turned { name } => write!(formatter, "`{name}` has turned into an attack"),
         }
     }

@@ -35,8 +35,10 @@ pub use excerpt::{shown_text, shown_value};
 pub use held::{Held, HeldBack, HeldServer, Quarantine, Why};
 pub use lease::{Lease, ResolvedCall, Unlisted};
 pub use name::{Names, model_name};
+pub(crate) use pins::unlisted;
 pub use pins::{
-    Screened, book_of, hold_all, json_diff, offered, pin_digest, screen, screen_locked, waiting,
+    Screened, book_of, hold_all, json_diff, offered, pin_digest, screen, screen_locked, told,
+    waiting,
 };
 pub use problem::{BadArguments, Problem, ProblemKind};
 pub use screening::{Flagged, Screen, Visible};
@@ -45,4 +47,5 @@ pub use signature::signature;
 pub use snapshot::{Catalog, Entry};
 pub(crate) use strict::read as read_strictly;
 pub use suggest::nearest;
+pub use template::fits as fits_template;
 pub use turned::{findings_in, hold_turned, kind_of};

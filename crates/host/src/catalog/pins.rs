@@ -10,7 +10,7 @@ use switchboard_wire::list::{Item, Kind};
 use crate::catalog::canonical::{Node, canonical, fingerprint, quoted};
 use crate::catalog::held::{Held, HeldServer, Why};
 use crate::catalog::pin_diff::diff;
-use crate::catalog::visible::{extra_reason, nothing, visible};
+use crate::catalog::visible::{nothing, visible};
 use crate::config::{Book, FirstUse, PinKind, Pinned, Pins};
 use crate::connect::{Offers, Server};
 
@@ -51,9 +51,7 @@ pub fn screen(server: &Server, pins: &Pins, first_use: FirstUse) -> Screened {
             // What could not be listed is not known, which is something else than empty.
             None if !is_connected || unlisted.contains(kind) => {}
             None if first_use == FirstUse::Trust => {
-                definitions.extend(found(*kind, items));
-                let clean = items.iter().filter(|item| item.finding.is_none());
-                let pinned = clean.map(|item| (item.name.clone(), item.pinned()));
+                let pinned = items.iter().map(|item| (item.name.clone(), item.pinned()));
                 first.insert(*kind, pinned.collect());
             }
             None => definitions.extend(compare(*kind, items, &BTreeMap::new())),
@@ -152,6 +150,31 @@ pub fn offered(server: &Server) -> Book {
     .collect()
 }
 
+/// The name and version that a server told.
+#[must_use]
+pub fn told(server: &Server) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Told {
+        name: String,
+        #[serde(default)]
+        version: String,
+    }
+    let told: Told = server.agreement.as_ref()?.server.read().ok()?;
+    Some(format!("{} {}", told.name, told.version).trim().to_owned())
+}
+
+/// The kinds of definitions that a server could not list: what it has of them is not known.
+#[must_use]
+pub(crate) fn unlisted(offers: &Offers) -> BTreeSet<PinKind> {
+    let kind = |kind: &Kind| match kind {
+        Kind::Tools => Some(PinKind::Tool),
+        Kind::Prompts => Some(PinKind::Prompt),
+        Kind::Templates => Some(PinKind::Template),
+        Kind::Resources => None,
+    };
+    offers.unlisted.iter().filter_map(kind).collect()
+}
+
 /// The fingerprint of one definition as a server sent it, as pins have it.
 #[must_use]
 pub fn pin_digest(definition: &str) -> String {
@@ -169,14 +192,13 @@ struct Seen {
     name: String,
     text: String,
     digest: String,
-    finding: Option<String>,
 }
 
 impl Seen {
-    fn new(kind: PinKind, name: &str, raw: &str) -> Self {
+    fn new(name: &str, raw: &str) -> Self {
         let text = canonical(raw);
         let digest = fingerprint(&text);
-        Self { name: name.to_owned(), finding: extra_reason(kind, &text), text, digest }
+        Self { name: name.to_owned(), text, digest }
     }
 
     fn pinned(&self) -> Pinned {
@@ -201,11 +223,11 @@ impl Seen {
 fn seen(server: &Server) -> BTreeMap<PinKind, Vec<Seen>> {
     let offers = &server.offers;
     let items = |kind, items: &mut dyn Iterator<Item = &Item>| {
-        (kind, items.map(|item| Seen::new(kind, &item.key, item.raw.get())).collect())
+        (kind, items.map(|item| Seen::new(&item.key, item.raw.get())).collect())
     };
     let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
     let said = said.filter(|said| !said.trim().is_empty()).into_iter();
-    let said = said.map(|said| Seen::new(PinKind::Instructions, "", &quoted(said)));
+    let said = said.map(|said| Seen::new("", &quoted(said)));
     BTreeMap::from([
         (PinKind::Instructions, said.collect()),
         items(PinKind::Tool, &mut offers.tools.iter().map(|tool| &tool.item)),
@@ -214,26 +236,14 @@ fn seen(server: &Server) -> BTreeMap<PinKind, Vec<Seen>> {
     ])
 }
 
-fn unlisted(offers: &Offers) -> BTreeSet<PinKind> {
-    let kind = |kind: &Kind| match kind {
-        Kind::Tools => Some(PinKind::Tool),
-        Kind::Prompts => Some(PinKind::Prompt),
-        Kind::Templates => Some(PinKind::Template),
-        Kind::Resources => None,
-    };
-    offers.unlisted.iter().filter_map(kind).collect()
-}
-
 fn compare(kind: PinKind, items: &[Seen], approved: &BTreeMap<String, Pinned>) -> Vec<Held> {
     let mut held = Vec::new();
     for item in items {
         let pinned = approved.get(&item.name);
-        let is_same = pinned.is_some_and(|pinned| pinned.digest == item.digest);
-        let why = match (&item.finding, pinned) {
-            (Some(finding), _) if !is_same => Why::Finding(finding.clone()),
-            _ if is_same => continue,
-            (_, Some(_)) => Why::Changed,
-            (_, None) => Why::New,
+        let why = match pinned {
+            Some(pinned) if pinned.digest == item.digest => continue,
+            Some(_) => Why::Changed,
+            None => Why::New,
         };
         held.push(item.held(kind, why, pinned));
     }
@@ -248,12 +258,6 @@ fn compare(kind: PinKind, items: &[Seen], approved: &BTreeMap<String, Pinned>) -
         }
     }
     held
-}
-
-/// What is held of a kind that nobody has seen before.
-fn found(kind: PinKind, items: &[Seen]) -> Vec<Held> {
-    let held = |item: &Seen| Some(item.held(kind, Why::Finding(item.finding.clone()?), None));
-    items.iter().filter_map(held).collect()
 }
 
 fn nameless(kind: PinKind, text: &str) -> Option<Node> {

@@ -7,7 +7,8 @@ const PARTS: usize = 32;
 ///
 /// A plain variable stands for one or more characters up to the next `/`; one with `+`, `#`, `/` or
 /// `*` may hold slashes; a query or parameter list may be absent.
-pub(super) fn fits(template: &str, uri: &str) -> bool {
+#[must_use]
+pub fn fits(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((text, after)) = rest.split_once('{') {
@@ -25,24 +26,50 @@ enum Part<'a> {
     Variable(&'a str),
 }
 
+/// Goes through the parts with all places of the address that they may have come to: trying one
+/// way after the other would take for ever with many variables, and servers write the templates.
 fn matches(parts: &[Part<'_>], uri: &str) -> bool {
-    match parts {
-        [] => uri.is_empty(),
-        [Part::Text(text), others @ ..] => {
-            uri.strip_prefix(text).is_some_and(|rest| matches(others, rest))
-        }
-        [Part::Variable(variable), others @ ..] => {
-            let optional = variable.starts_with(['?', '&', '#', ';', '/', '.']);
-            let across = optional || variable.starts_with('+') || variable.ends_with('*');
-            if optional && matches(others, uri) {
-                return true;
-            }
-            uri.char_indices()
-                .take_while(|(_, character)| across || *character != '/')
-                .map(|(at, character)| at + character.len_utf8())
-                .any(|end| uri.get(end..).is_some_and(|rest| matches(others, rest)))
+    let mut places = vec![false; uri.len() + 1];
+    if let Some(start) = places.first_mut() {
+        *start = true;
+    }
+    for part in parts {
+        places = match part {
+            Part::Text("") => continue,
+            Part::Text(text) => after_text(text, &places, uri),
+            Part::Variable(variable) => after_variable(variable, &places, uri),
+        };
+    }
+    places.last() == Some(&true)
+}
+
+/// Where a text ends that stands at one of the places.
+fn after_text(text: &str, places: &[bool], uri: &str) -> Vec<bool> {
+    let mut ends = vec![false; places.len()];
+    for (at, is_place) in places.iter().enumerate() {
+        if *is_place
+            && uri.get(at..).is_some_and(|rest| rest.starts_with(text))
+            && let Some(end) = ends.get_mut(at + text.len())
+        {
+            *end = true;
         }
     }
+    ends
+}
+
+/// Where a variable may end that begins at one of the places.
+fn after_variable(variable: &str, places: &[bool], uri: &str) -> Vec<bool> {
+    let optional = variable.starts_with(['?', '&', '#', ';', '/', '.']);
+    let across = optional || variable.starts_with('+') || variable.ends_with('*');
+    let mut ends = if optional { places.to_vec() } else { vec![false; places.len()] };
+    let mut is_open = false;
+    for (at, character) in uri.char_indices() {
+        is_open = (is_open || places.get(at) == Some(&true)) && (across || character != '/');
+        if is_open && let Some(end) = ends.get_mut(at + character.len_utf8()) {
+            *end = true;
+        }
+    }
+    ends
 }
 
 #[cfg(test)]
@@ -61,9 +88,24 @@ mod tests {
             ("a://{x}{?q}", "a://1?q=2", true),
             ("a://plain", "a://plain", false),
             ("a://{x", "a://1", false),
+            ("a://{x}/{y}", "a://1//2", false),
+            ("a://{x}/{y}", "a://1/ü", true),
+            ("a://{x}{y}", "a://ü", false),
+            ("a://{/x}b{y}", "a://bc", true),
+            ("a{x}aa{y}", "aaaaa", true),
+            ("a{x}aa{y}", "aaaa", false),
             ("demo://resource/dynamic/text/{resourceId}", "demo://resource/dynamic/text/1", true),
         ] {
             assert_eq!(fits(template, uri), expected, "{template} {uri}");
         }
+    }
+
+    #[test]
+    fn many_variables_in_a_row_take_no_longer_than_one() {
+        let template = format!("x://{}Z", "{a}".repeat(15));
+        let uri = |end: &str| format!("x://{}{end}", "a".repeat(2_000));
+        assert_eq!((fits(&template, &uri("")), fits(&template, &uri("Z"))), (false, true));
+        // Each of them stands for something.
+        assert!(!fits(&template, "x://abcZ"));
     }
 }

@@ -59,8 +59,7 @@ fn has_turned(held: &Held) -> bool {
         | Why::Instructions
         | Why::Revoked
         | Why::NotKept(_)
-        | Why::Turned { .. }
-        | Why::Finding(_) => false,
+        | Why::Turned { .. } => false,
     }
 }
 

@@ -7,11 +7,6 @@ use switchboard_wire::list::Item;
 use crate::config::PinKind;
 use crate::connect::{Offers, Tool};
 
-/// A reason of its own to hold a definition, whatever is pinned.
-pub(super) const fn extra_reason(_kind: PinKind, _definition: &str) -> Option<String> {
-    None
-}
-
 /// The offers with the definitions that `keeps`; plain resources stay.
 pub(super) fn visible(offers: &Arc<Offers>, keeps: impl Fn(PinKind, &str) -> bool) -> Arc<Offers> {
     let all = |kind, items: &[Item]| items.iter().all(|item| keeps(kind, &item.key));

@@ -132,7 +132,7 @@ fn climbs(path: &str) -> bool {
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text, also for none.
-pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };

@@ -1,6 +1,6 @@
 //! `Approvals`: which entries of project files a person has agreed to run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -135,18 +135,24 @@ impl Approvals {
 
     /// What was approved of a project's file of hooks.
     pub(crate) fn digest_of_hooks(&self, file: &Path) -> Option<&str> {
-        self.table.get(&identity(file).ok()?)?.get(HOOKS).map(String::as_str)
+        let mut names = hook_names(file).into_iter();
+        names.find_map(|name| self.table.get(&name)?.get(HOOKS).map(String::as_str))
     }
 
     /// Agrees to run the hooks of a project's file as long as they have this digest.
     pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, HOOKS, Some(digest.to_owned()));
+        identity(file)?;
+        for name in hook_names(file) {
+            self.decide(name, HOOKS, Some(digest.to_owned()));
+        }
         Ok(())
     }
 
     /// Takes back the approval of a project's file of hooks.
     pub fn revoke_hooks(&mut self, file: &Path) -> Result<(), ConfigError> {
-        self.decide(identity(file)?, HOOKS, None);
+        for name in hook_names(file) {
+            self.decide(name, HOOKS, None);
+        }
         Ok(())
     }
 
@@ -187,6 +193,18 @@ fn identity(file: &Path) -> Result<String, ConfigError> {
         .map_err(|cause| ConfigError::new(file, format!("cannot be found: {cause}")))?;
     // The escaped form begins with a quote, so it cannot be mistaken for another path.
     Ok(real.to_str().map_or_else(|| format!("{real:?}"), str::to_owned))
+}
+
+/// What a project's file of hooks is known by: its place in the project's folder, which is there
+/// also when the folder around the file was removed or leads elsewhere, and the file itself.
+fn hook_names(file: &Path) -> BTreeSet<String> {
+    let in_project = || {
+        let folder = file.parent()?;
+        let project = fs::canonicalize(folder.parent()?).ok()?;
+        let place = project.join(folder.file_name()?).join(file.file_name()?);
+        Some(place.to_str().map_or_else(|| format!("{place:?}"), str::to_owned))
+    };
+    in_project().into_iter().chain(identity(file).ok()).collect()
 }
 
 /// The place of a file that is gone.

@@ -58,8 +58,11 @@ pub(super) fn dangers(args: &[&str]) -> Vec<Finding> {
                 .filter_map(|part| part.split_once('='))
                 .find(|(key, _)| matches!(*key, "src" | "source"))
                 .and_then(|(_, source)| mount(source)),
-            "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" => (value == "host")
-                .then(|| format!("shares the machine's own `{}`", option.trim_start_matches('-'))),
+            "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" | "--net" | "--network" => {
+                (value == "host").then(|| {
+                    format!("shares the machine's own `{}`", option.trim_start_matches('-'))
+                })
+            }
             "--cap-add" => Some(format!("adds the capability `{}`", shown(value))),
             "--device" => Some(format!("lends the device `{}`", shown(value))),
             "--security-opt" if value.contains("unconfined") || value.contains("disable") => {

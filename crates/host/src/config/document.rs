@@ -73,6 +73,14 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
     }
 }
 
+/// What stands at a place and after it.
+pub(super) fn rest_at(text: &str, at: Position) -> &str {
+    let start = at.line.checked_sub(1).and_then(|index| Lines::of(text).starts.get(index).copied());
+    let line = start.and_then(|start| text.get(start..)).unwrap_or_default();
+    let before: usize = line.chars().take(at.column.saturating_sub(1)).map(char::len_utf8).sum();
+    line.get(before..).unwrap_or_default()
+}
+
 fn hint(kind: &ParseErrorKind) -> &'static str {
     match kind {
         ParseErrorKind::SingleQuotedStringsNotAllowed => "use double quotes",

@@ -77,7 +77,7 @@ impl ConfigError {
         self
     }
 
-    pub(super) fn warning(mut self) -> Self {
+    pub(crate) fn warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }

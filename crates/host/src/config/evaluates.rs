@@ -6,153 +6,13 @@ use crate::config::containers;
 use crate::config::danger::Finding;
 use crate::config::error::shown;
 use crate::config::packages;
+use crate::config::starters::{
+    INPUT_FILES, INTERPRETERS, Interpreter, LINE_TAKERS, LINKER_OPTIONS, SHELL_WORDS, TEXT_FIRST,
+    VERBS, WRAPPERS,
+};
 
 /// How deep programs that start programs are followed.
 const DEEPEST: usize = 8;
-
-/// A program that runs what it is told, and by which words.
-struct Interpreter {
-    names: &'static [&'static str],
-    /// Letters of single-dash options after which program text stands.
-    letters: &'static str,
-    /// Whole options after which program text stands.
-    options: &'static [&'static str],
-    /// Options that take a value of another kind.
-    with_value: &'static [&'static str],
-    /// Whether it reads its program from standard input when no file is named.
-    reads_input: bool,
-}
-
-const INTERPRETERS: &[Interpreter] = &[
-    Interpreter {
-        names: &[
-            "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "csh", "tcsh", "fish",
-            "nu", "elvish", "xonsh", "yash", "oil", "osh",
-        ],
-        letters: "csC",
-        options: &["--command", "--commands", "--init-command", "--rcfile", "--init-file"],
-        with_value: &["-o", "-O", "+o", "+O"],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &["python", "pypy", "pythonw", "micropython", "ipython", "jython"],
-        letters: "c",
-        options: &["--command"],
-        with_value: &["-W", "-X"],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &["node", "nodejs", "bun", "deno", "tsx", "ts-node", "electron", "qjs"],
-        letters: "ep",
-        options: &["--eval", "--print", "eval", "repl"],
-        with_value: &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C"],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &["perl", "ruby", "jruby", "lua", "luajit", "raku", "osascript", "sbcl", "racket"],
-        letters: "eE",
-        options: &["--eval", "--execute"],
-        with_value: &["-I", "-l"],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &["php", "php-cgi"],
-        letters: "rBRE",
-        options: &["--run", "--process-begin", "--process-code", "--process-end"],
-        with_value: &["-c", "-d"],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &[
-            "rscript", "r", "julia", "elixir", "iex", "erl", "groovy", "scala", "ghc", "jshell",
-        ],
-        letters: "eE",
-        options: &["--eval", "--print", "-eval", "--expr", "--rpc-eval"],
-        with_value: &[],
-        reads_input: true,
-    },
-    Interpreter {
-        names: &["emacs", "vim", "vi", "nvim", "ex", "view"],
-        letters: "c",
-        options: &["--eval", "--execute", "-eval", "--cmd", "--batch"],
-        with_value: &[],
-        reads_input: false,
-    },
-];
-
-/// Programs whose first plain word is a program of their own language.
-const TEXT_FIRST: &[&str] = &["awk", "gawk", "mawk", "nawk", "expect"];
-
-/// Programs with an option that takes a line for a shell, or the name of a program to start.
-const LINE_TAKERS: &[(&str, &[&str])] = &[
-    ("su", &["-c", "--command", "--session-command"]),
-    ("runuser", &["-c", "--command"]),
-    ("script", &["-c", "--command", "-qc", "-qec", "-ec"]),
-    ("flock", &["-c", "--command"]),
-    ("nc", &["-e", "-c", "--exec", "--sh-exec"]),
-    ("ncat", &["-e", "-c", "--exec", "--sh-exec"]),
-    ("git", &["-c", "--upload-pack", "--receive-pack", "--exec"]),
-    ("tar", &["--to-command", "--checkpoint-action", "-I", "--use-compress-program"]),
-    ("rsync", &["-e", "--rsh"]),
-    ("make", &["--eval", "-E"]),
-    ("gdb", &["-ex", "-iex", "--eval-command"]),
-    ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
-    ("nix", &["-c", "--command", "--expr"]),
-    ("nix-shell", &["--run", "--command", "-E"]),
-    ("ssh", &["-o"]),
-];
-
-/// Programs that start the program their words name; with the options that take a value.
-const WRAPPERS: &[(&str, &[&str])] = &[
-    ("env", &["-u", "--unset", "-C", "--chdir", "-a", "--argv0"]),
-    ("nohup", &[]),
-    ("nice", &["-n", "--adjustment"]),
-    ("ionice", &["-c", "-n", "-p"]),
-    ("timeout", &["-s", "--signal", "-k", "--kill-after"]),
-    ("stdbuf", &["-i", "-o", "-e"]),
-    ("setsid", &[]),
-    ("time", &["-o", "-f"]),
-    ("sudo", &["-u", "--user", "-g", "--group", "-C", "-D", "-h", "-p", "-R", "-T"]),
-    ("doas", &["-u", "-C"]),
-    ("chroot", &[]),
-    ("unshare", &["-S", "-G", "-R", "-w"]),
-    ("nsenter", &["-t", "-S", "-G"]),
-    ("strace", &["-o", "-e", "-p", "-u", "-s"]),
-    ("ltrace", &["-o", "-e", "-p", "-u", "-s"]),
-    ("xargs", &["-I", "-n", "-P", "-L", "-a", "-d", "-s", "-E"]),
-    ("busybox", &[]),
-    ("toybox", &[]),
-    ("exec", &[]),
-    ("command", &[]),
-    ("winpty", &[]),
-    ("cross-env", &[]),
-    ("dotenv", &["-e", "-f", "-v"]),
-    ("dotenvx", &["-f"]),
-    ("direnv", &[]),
-    ("systemd-run", &["-p", "-u", "--unit", "--property"]),
-    ("caffeinate", &["-t", "-w"]),
-    ("arch", &[]),
-    ("tini", &[]),
-    ("dumb-init", &[]),
-    ("npm", &["--prefix", "-w", "--workspace"]),
-    ("pnpm", &["--dir", "-C", "--filter", "-F"]),
-    ("yarn", &["--cwd"]),
-    ("uv", &["--directory", "--project", "--with", "--python", "-p", "--env-file", "--from"]),
-    ("poetry", &["-C", "-P", "--directory", "--project"]),
-    ("pdm", &["-p", "--project"]),
-    ("pipenv", &[]),
-    ("hatch", &["-e", "-p"]),
-    ("rye", &[]),
-    ("conda", &["-n", "-p", "--name", "--prefix"]),
-    ("mamba", &["-n", "-p", "--name", "--prefix"]),
-    ("micromamba", &["-n", "-p", "--name", "--prefix"]),
-    ("mise", &["-C", "-E"]),
-    ("volta", &[]),
-    ("bundle", &[]),
-];
-
-/// Words with which a wrapper says that a program follows.
-const VERBS: &[&str] = &["run", "exec", "x", "dlx", "tool", "time", "--"];
 
 /// What is dangerous about the words of a command.
 pub(super) fn of(words: &[&str]) -> Vec<Finding> {
@@ -182,8 +42,19 @@ fn look(words: &[&str], depth: usize) -> Vec<Finding> {
             None => interpreter.program_text(&name, args).into_iter().collect(),
         };
     }
+    if SHELL_WORDS.contains(&name.as_str()) {
+        return vec![carries(&name, "its words")];
+    }
+    if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" {
+        let loads = args.iter().find(|arg| matches!(**arg, "--preload" | "--audit"));
+        let own = loads.map(|option| carries(&name, option));
+        return own.into_iter().chain(wrapped(&name, args, LINKER_OPTIONS, depth)).collect();
+    }
     if packages::is_runner(&name) {
-        let own = runner_text(&name, args);
+        let script = packages::command_of(args).first().filter(|_| name == "pipx");
+        let fetched = script.filter(|word| is_web_address(word));
+        let fetched = fetched.map(|_| carries(&name, "an address"));
+        let own = runner_text(&name, args).or(fetched);
         return own.into_iter().chain(look(packages::command_of(args), depth + 1)).collect();
     }
     match WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
@@ -196,9 +67,20 @@ fn look(words: &[&str], depth: usize) -> Vec<Finding> {
 fn inside(name: &str, args: &[&str]) -> Vec<Finding> {
     let takers = LINE_TAKERS.iter().filter(|(taker, _)| *taker == name);
     let line = takers.flat_map(|(_, options)| *options).find(|option| {
-        args.iter().any(|arg| arg == *option || arg.starts_with(&format!("{option}=")))
+        // A value may follow a single letter at once.
+        let is_letter = option.len() == 2;
+        args.iter().any(|arg| {
+            arg == *option
+                || arg.starts_with(&format!("{option}="))
+                || is_letter && arg.starts_with(*option)
+        })
     });
-    let own = line.map(|option| carries(name, option));
+    let socket = || {
+        let runs = |arg: &str| arg.starts_with("exec:") || arg.starts_with("system:");
+        let found = name == "socat" && args.iter().any(|arg| runs(&arg.to_ascii_lowercase()));
+        found.then(|| carries(name, "an address"))
+    };
+    let own = line.map(|option| carries(name, option)).or_else(socket);
     let among = args.iter().enumerate().find_map(|(index, arg)| {
         let inner = program_name(arg);
         let interpreter = INTERPRETERS.iter().find(|one| one.names.contains(&inner.as_str()))?;
@@ -238,7 +120,7 @@ impl Interpreter {
             if *arg == "run" && matches!(name, "deno" | "bun") {
                 continue;
             }
-            if *arg == "-" {
+            if *arg == "-" || INPUT_FILES.contains(arg) {
                 return Some(carries(name, INPUT));
             }
             if arg.contains("data:") || is_code_from_network(name, arg) {
@@ -277,7 +159,11 @@ impl Interpreter {
 
 /// Deno and Bun run what an address leads to.
 fn is_code_from_network(name: &str, arg: &str) -> bool {
-    matches!(name, "deno" | "bun") && (arg.starts_with("http:") || arg.starts_with("https:"))
+    matches!(name, "deno" | "bun") && is_web_address(arg)
+}
+
+fn is_web_address(word: &str) -> bool {
+    word.starts_with("http:") || word.starts_with("https:")
 }
 
 /// `cmd` and `PowerShell` have their own ways to write options.
@@ -320,7 +206,8 @@ fn runner_text(name: &str, args: &[&str]) -> Option<Finding> {
         let short = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         matches!(
             option,
-            "--call" | "--shell-mode" | "--shell" | "--node-options" | "--script-shell"
+            // What npm takes for the beginning of `--call` alone.
+            "--call" | "--cal" | "--shell-mode" | "--shell" | "--node-options" | "--script-shell"
         ) || short.is_some_and(|letters| letters.contains('c'))
     })
     .map(|option| carries(name, &shown(option)))
@@ -343,7 +230,7 @@ fn wrapped(name: &str, args: &[&str], with_value: &[&str], depth: usize) -> Vec<
                 || word
                     .strip_prefix('-')
                     .is_some_and(|letters| !letters.starts_with('-') && letters.contains('S')));
-        let takes_line = matches!(option, "-c" | "--call" | "--shell-mode")
+        let takes_line = matches!(option, "-c" | "--call" | "--cal" | "--shell-mode")
             && matches!(name, "npm" | "pnpm" | "yarn" | "conda" | "nix");
         if *word == "-" {
             found.push(carries(name, INPUT));
@@ -351,6 +238,10 @@ fn wrapped(name: &str, args: &[&str], with_value: &[&str], depth: usize) -> Vec<
         }
         if is_split || takes_line {
             found.push(carries(name, &shown(option)));
+            return found;
+        }
+        if name == "uv" && is_web_address(word) {
+            found.push(carries(name, "an address"));
             return found;
         }
         if with_value.contains(word) {

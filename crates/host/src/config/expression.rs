@@ -1,40 +1,18 @@
 //! A condition of a rule: an expression in CEL, compiled once and held to a size that is decided quickly.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::{Env, Program};
+use regex::Regex;
 
-use crate::config::similar::suggestion;
+use crate::config::condition_check::check;
 
 /// The longest condition, in bytes.
 const LONGEST: usize = 4_000;
 
-/// What a condition may speak of.
-const VARIABLES: &[&str] = &["args", "tool", "server", "caller", "session", "risk"];
-
-/// What a condition may call, beside operators.
-const FUNCTIONS: &[&str] = &[
-    "path_in",
-    "host_in",
-    "size",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "matches",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bool",
-    "bytes",
-    "type",
-    "dyn",
-    "min",
-    "max",
-];
+/// Without values that may be there or not: nothing that can be compared comes out of them.
+static LANGUAGE: LazyLock<Env> = LazyLock::new(|| Env::stdlib().with_optional_support(false));
 
 /// A condition that can be decided.
 #[derive(Clone)]
@@ -42,6 +20,7 @@ pub struct Expression {
     text: Arc<str>,
     program: Arc<Program>,
     variables: Arc<[&'static str]>,
+    patterns: Arc<[Regex]>,
 }
 
 /// Why a text is no condition.
@@ -53,6 +32,12 @@ pub(super) struct BadExpression {
     pub(super) hint: Option<String>,
 }
 
+impl BadExpression {
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
 impl Expression {
     /// Compiles a text.
     pub(super) fn compile(text: &str) -> Result<Self, BadExpression> {
@@ -60,23 +45,26 @@ impl Expression {
         if text.len() > LONGEST {
             return Err(bad(0, format!("is longer than {LONGEST} bytes")));
         }
-        let program = Env::stdlib().compile(text).map_err(|errors| {
+        let program = LANGUAGE.compile(text).map_err(|errors| {
             let first = errors.errors.first();
             let message = first.map_or("cannot be read", |error| error.msg.as_str());
             let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
             let position = first.map_or((1, 1), |error| error.pos);
-            bad(offset_of(text, position), format!("is no expression: {message}"))
-        })?;
-        let mut names =
-            Names { program: &program, bound: Vec::new(), used: BTreeSet::new(), problem: None };
-        names.walk(program.expression());
-        match names.problem {
-            Some(problem) => Err(problem),
-            None => {
-                let variables = names.used.iter().copied().collect();
-                Ok(Self { text: text.into(), variables, program: Arc::new(program) })
+            let bad = bad(offset_of(text, position), format!("is no expression: {message}"));
+            // Of a regular expression, for the most part.
+            if text.contains('\\') {
+                bad.hint("write r'…' for a text with backslashes")
+            } else {
+                bad
             }
-        }
+        })?;
+        let checked = check(text, &program)?;
+        Ok(Self {
+            text: text.into(),
+            variables: checked.used.into_iter().collect(),
+            patterns: checked.patterns.into(),
+            program: Arc::new(program),
+        })
     }
 
     /// The text as it was written.
@@ -89,6 +77,11 @@ impl Expression {
     #[must_use]
     pub fn variables(&self) -> &[&'static str] {
         &self.variables
+    }
+
+    /// The regular expressions that stand in it.
+    pub(crate) fn patterns(&self) -> &[Regex] {
+        &self.patterns
     }
 
     /// The compiled form.
@@ -120,110 +113,112 @@ fn offset_of(text: &str, (line, column): (isize, isize)) -> usize {
     lines + usize::try_from(column - 1).unwrap_or(0)
 }
 
-/// Looks for names that nobody knows, and for loops inside loops: those could take for ever.
-struct Names<'a> {
-    program: &'a Program,
-    bound: Vec<&'a str>,
-    used: BTreeSet<&'static str>,
-    problem: Option<BadExpression>,
-}
-
-impl<'a> Names<'a> {
-    fn walk(&mut self, node: &'a IdedExpr) {
-        match &node.expr {
-            Expr::Ident(name) => self.variable(node, name),
-            Expr::Call(call) => {
-                self.function(node, &call.func_name);
-                call.target.iter().for_each(|target| self.walk(target));
-                call.args.iter().for_each(|argument| self.walk(argument));
-            }
-            Expr::Select(select) => self.walk(&select.operand),
-            Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element)),
-            Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr)),
-            Expr::Struct(made) => made.entries.iter().for_each(|entry| self.entry(&entry.expr)),
-            Expr::Comprehension(each) => {
-                if !self.bound.is_empty() {
-                    self.problem(node, "has a loop inside a loop".to_owned(), None);
-                }
-                self.walk(&each.iter_range);
-                self.bound.push(&each.iter_var);
-                self.bound.extend(each.iter_var2.as_deref());
-                for part in [&each.accu_init, &each.loop_cond, &each.loop_step, &each.result] {
-                    self.walk(part);
-                }
-                self.bound.clear();
-            }
-            Expr::Literal(_) | Expr::Unspecified => {}
-        }
-    }
-
-    fn entry(&mut self, entry: &'a EntryExpr) {
-        match entry {
-            EntryExpr::StructField(field) => self.walk(&field.value),
-            EntryExpr::MapEntry(entry) => {
-                self.walk(&entry.key);
-                self.walk(&entry.value);
-            }
-        }
-    }
-
-    fn variable(&mut self, node: &IdedExpr, name: &'a str) {
-        if name.starts_with('@') || self.bound.contains(&name) {
-            return;
-        }
-        if let Some(known) = VARIABLES.iter().find(|known| **known == name) {
-            self.used.insert(known);
-            return;
-        }
-        let all = || format!("there are `{}`", VARIABLES.join("`, `"));
-        let hint =
-            suggestion(name, VARIABLES).map_or_else(all, |near| format!("did you mean `{near}`?"));
-        self.problem(node, format!("speaks of `{name}`, which is not known"), Some(hint));
-    }
-
-    fn function(&mut self, node: &IdedExpr, name: &str) {
-        let is_operator = !name.starts_with(|first: char| first.is_ascii_alphabetic());
-        if is_operator || FUNCTIONS.contains(&name) {
-            return;
-        }
-        let hint = suggestion(name, FUNCTIONS).map(|near| format!("did you mean `{near}`?"));
-        self.problem(node, format!("calls `{name}`, which is not known"), hint);
-    }
-
-    fn problem(&mut self, node: &IdedExpr, message: String, hint: Option<String>) {
-        let place = self.program.source_info().offset_for(node.id).map_or(0, |(start, _)| start);
-        let offset = usize::try_from(place).unwrap_or(0);
-        self.problem.get_or_insert(BadExpression { offset, message, hint });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What is wrong with a condition: how many characters before the place, and the sentence.
+    fn wrong(text: &str) -> Option<(usize, String, Option<String>)> {
+        Expression::compile(text).err().map(|bad| (bad.offset, bad.message, bad.hint))
+    }
+
     #[test]
-    fn a_condition_is_compiled_or_refused_with_its_place() {
-        for (text, expected) in [
-            ("true", None),
-            ("args.path.startsWith('/data') && size(args.list) > 2", None),
-            ("args.items.all(item, item.price < 500)", None),
-            ("has(args.path) && path_in(args.path, '/data')", None),
-            ("session.tainted || risk.score > 50", None),
-            ("args.amount <", Some((13, "is no expression: "))),
-            ("arg.amount < 3", Some((0, "speaks of `arg`, which is not known"))),
-            ("true && pth_in(args.path, '/')", Some((14, "calls `pth_in`, which is not known"))),
-            ("args.a.all(x, args.b.all(y, x == y))", Some((24, "has a loop inside a loop"))),
+    fn a_condition_that_can_be_decided_is_compiled() {
+        for text in [
+            "true",
+            "args.path.startsWith('/data') && size(args.list) > 2",
+            "args.items.all(item, item.price < 500)",
+            "args.items.exists_one(item, item.price < 500)",
+            "size(args.items.filter(item, item.ok)) > 1 || args.items.map(item, item.n) == [1]",
+            "has(args.path) && path_in(args.path, '/data')",
+            "path_in(args.path, 'C:/data') || path_in(args.path, args.root)",
+            "session.tainted || risk.score > 50",
+            "has(session.times.web) && session.times.web > 20",
+            "session.times['web'] > 20 && session.times[server.name] > 20",
+            "'web' in session.reads && server.name in session.times",
+            "session.reads.all(name, name.startsWith('corp'))",
+            "session.times.exists(name, session.times[name] > 3)",
+            "risk.score * 2 > 50 && double(risk.score) * 1.5 > 50.0 && risk.score > 2.5",
+            "risk.reasons.exists(reason, reason.contains('path'))",
+            "has(tool.annotations.destructiveHint) && tool.annotations.destructiveHint",
+            "tool.annotations['readOnlyHint'] == true && tool.annotations.audience == 'staff'",
+            "tool.kind in ['tool', 'prompt'] && caller.origin != 'person'",
+            "args.a == null && args.b == 'x' && args.c == 1 && args['d'].e[0].f > 2u",
+            "type(args.n) == int || type(args.n) == type(1.0)",
+            "string(args.n) + 'x' == '1x' && int(args.t) + 1 > 2 && -args.n < 3",
+            "args.text.matches(r'^\\d+$') && matches(args.text, args.pattern)",
+            "caller.name == 'a' ? args.n > 1 : server.trusted",
+            "dyn(risk.score) == 'x'",
         ] {
-            let got = Expression::compile(text).map(drop);
-            match (got, expected) {
-                (Ok(()), None) => {}
-                (Err(bad), Some((offset, message))) => {
-                    assert!(bad.message.starts_with(message), "{text}: {bad:?}");
-                    assert_eq!(bad.offset, offset, "{text}: {bad:?}");
-                }
-                (got, _) => panic!("{text}: {got:?}"),
+            assert_eq!(wrong(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_call_could_make_right_is_refused_with_its_place_and_a_way_out() {
+        let mut others = Vec::new();
+        for (text, offset, message, hint) in [
+            ("args.amount <", 13, "is no expression: ", None),
+            ("arg.amount < 3", 0, "speaks of `arg`, which is not known", Some("`args`?")),
+            ("sesion.reads == []", 0, "speaks of `sesion`, which", Some("`session`?")),
+            ("true && risk.skore > 5", 13, "speaks of a member `skore`", Some("`score`?")),
+            ("has(session.raeds)", 12, "speaks of a member `raeds`", Some("`reads`?")),
+            ("session['raeds'] == []", 9, "speaks of a member `raeds`", Some("`reads`?")),
+            ("caller.email == 'x'", 7, "speaks of a member `email`", Some("`face`, `origin`")),
+            (
+                "has(tool.annotations.destructiveHnt)",
+                21,
+                "speaks of a member `destructiveHnt`",
+                Some("`destructiveHint`?"),
+            ),
+            ("tool.name.first == 'x'", 10, "speaks of a member `first` of a text", None),
+            ("true && pth_in(args.path, '/')", 8, "calls `pth_in`, which", Some("`path_in`?")),
+            ("size(1, 2) > 1", 0, "calls `size` in another way", Some("`size(args.list)`")),
+            ("path_in(args.path)", 0, "calls `path_in` in another way", Some("'/data')`")),
+            ("args.path.path_in('/a')", 10, "calls `path_in` in another way", Some("'/data')`")),
+            ("contains(args.a, 'b')", 0, "calls `contains` in another way", Some("contains('")),
+            ("args.a.all(x > 1)", 7, "calls `all` in another way", Some("all(item, item > 0)`")),
+            ("min(args.a, 2) > 1", 0, "calls `min`, which is not known", None),
+            ("args.a.all(x, args.b.all(y, x == y))", 24, "has a loop inside a loop", None),
+            ("args.t.contains(5)", 16, "gives a number to `contains`", Some("contains('word')")),
+            ("args.t.matches('a(b')", 15, "has `a(b`, which is no regular expr", Some("r'\\('")),
+            ("!args.t.matches('(?!x)')", 16, "has `(?!x)`, which is no", Some("look-ahead")),
+            ("path_in(args.path, 'data')", 19, "compares with the folder `data`", None),
+            ("host_in(args.url, 'a.com*')", 18, "compares with `a.com*`, which has a", None),
+            ("risk.score > '50'", 11, "compares a number with a text", Some("without quotes")),
+            ("session.tainted == 'yes'", 16, "compares true or false with a text", Some("quotes")),
+            ("server.name == null", 12, "compares a text with null", None),
+            (
+                "server.transport == 'sse'",
+                20,
+                "compares with `sse`, which it never",
+                Some("`http`"),
+            ),
+            ("'modle' == caller.origin", 0, "compares with `modle`, which", Some("`model`?")),
+            ("tool.kind in ['tol']", 14, "compares with `tol`, which it never", Some("`tool`?")),
+            ("5 in session.reads", 2, "compares a number with a text", Some("without quotes")),
+            ("'a' in server.name", 4, "looks for something in a text", Some(".contains(")),
+            ("session.reads['web'] == 'x'", 14, "takes `web` for a place in a list", Some("0")),
+            ("session.reads && true", 7, "takes a list for true or false", None),
+            ("!risk.score", 5, "takes a number for true or false", None),
+            ("risk.score", 4, "gives a number instead of true or false", None),
+            ("risk.score * 1.5 > 50.0", 11, "reckons with two kinds of numbers", Some("double(")),
+            ("risk.score + 'x' == 'x'", 11, "reckons with a number and a text", None),
+            ("risk.score.all(x, x > 1)", 14, "goes through a number", None),
+            ("args.t.matches('\\d')", 15, "is no expression: ", Some("r'…'")),
+            ("args.?name == 'a'", 4, "is no expression: ", None),
+            ("args.a == 'ä' && risk.skore > 5", 22, "speaks of a member `skore`", Some("`score`?")),
+        ] {
+            let Some((at, told, hinted)) = wrong(text) else { panic!("{text} is compiled") };
+            let is_hinted = match hint {
+                Some(hint) => hinted.as_deref().is_some_and(|hinted| hinted.contains(hint)),
+                None => hinted.is_none(),
+            };
+            if at != offset || !told.starts_with(message) || !is_hinted {
+                others.push((text, at, told, hinted));
             }
         }
+        assert_eq!(others, []);
     }
 
     #[test]

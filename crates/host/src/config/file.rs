@@ -37,7 +37,15 @@ pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<Strin
     let error = |message: String| ConfigError::new(path, message);
     let unreadable = |cause: std::io::Error| error(format!("cannot be read: {cause}"));
     let metadata = match fs::metadata(path) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        // What somebody put there as a link is meant to be there: a share may be away.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            return match broken_link(path) {
+                None => Ok(None),
+                Some(link) => {
+                    Err(error(format!("cannot be read: `{}` leads nowhere", shown(&link))))
+                }
+            };
+        }
         metadata => metadata.map_err(unreadable)?,
     };
     if !metadata.is_file() {
@@ -61,6 +69,14 @@ pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<Strin
             .hint("save the file as UTF-8")
     })?;
     Ok(Some(without_mark(&text).to_owned()))
+}
+
+/// The file, or the folder it is in, if that is a link to nothing.
+fn broken_link(path: &Path) -> Option<String> {
+    let places = [Some(path), path.parent()].into_iter().flatten();
+    let is_link = |place: &&Path| fs::symlink_metadata(place).is_ok_and(|it| it.is_symlink());
+    let broken = places.filter(is_link).find(|place| fs::metadata(place).is_err())?;
+    Some(broken.display().to_string())
 }
 
 /// `text` without a byte order mark at its start.

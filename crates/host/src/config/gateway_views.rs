@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::config::document::Node;
 use crate::config::error::{ConfigError, shown};
+use crate::config::pattern::Pattern;
 use crate::config::reader::Reader;
 
 /// Whose view it is, by what the token says.
@@ -64,6 +65,11 @@ pub(super) fn read(
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
             let key = format!("{key}.{of}");
             return Err(reader.about(member.value.at, &key, "has an empty pattern"));
+        }
+        if let Some(bad) = patterns.iter().find_map(|text| Pattern::parse(text).err()) {
+            let key = format!("{key}.{of}");
+            let predicate = format!("has a pattern that {bad}");
+            return Err(reader.about(member.value.at, &key, &predicate).hint(bad.hint));
         }
         views.insert(of, patterns);
     }

@@ -133,6 +133,13 @@ impl Lock {
         Some(Pins { approved, ..Pins::default() })
     }
 
+    /// Whether a server tells the name and version that the lock has of it, if it has any.
+    #[must_use]
+    pub fn is_told(&self, server: &str, told: Option<&str>) -> bool {
+        let locked = self.servers.get(server).and_then(|locked| locked.server.as_deref());
+        locked.is_none_or(|locked| Some(locked) == told)
+    }
+
     /// The same, and these servers are not started at all, for these reasons.
     #[must_use]
     pub fn refusing(self, refused: BTreeMap<String, String>) -> Self {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard_wire::{Limits, http};
 use tokio::time::timeout;
 
+use crate::config::fetch::fetch;
 use crate::config::locked_package::{LockedPackage, PackageSpec};
 use crate::digest;
 
@@ -58,7 +58,7 @@ impl Registries {
         let version = wanted.version.as_deref().unwrap_or("latest");
         let name = wanted.name.replace('/', "%2f");
         let url = format!("{}/{name}/{version}", registry.trim_end_matches('/'));
-        let told: Version = read(&get(&url, "application/json").await?)?;
+        let told: Version = read(&fetch(&url, "application/json", LONGEST).await?)?;
         let digest = told.dist.integrity.or(told.dist.shasum.map(|sum| format!("sha1:{sum}")));
         Ok((told.version, digest.ok_or("the registry tells no digest")?))
     }
@@ -82,7 +82,7 @@ impl Registries {
         let version = wanted.version.clone().ok_or("the command names no exact version")?;
         let name = wanted.name.to_lowercase().replace(['_', '.'], "-");
         let url = format!("{}/{name}/", index.trim_end_matches('/'));
-        let told: Files = read(&get(&url, FILES).await?)?;
+        let told: Files = read(&fetch(&url, FILES, LONGEST).await?)?;
         let mut sums = Vec::new();
         for file in told.files.iter().filter(|file| is_of(&file.filename, &version)) {
             let sum = file.hashes.sha256.as_deref().ok_or("the index tells no digest")?;
@@ -108,24 +108,6 @@ fn is_of(filename: &str, version: &str) -> bool {
 
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(|error| format!("the answer cannot be read: {error}"))
-}
-
-async fn get(url: &str, accept: &str) -> Result<Vec<u8>, String> {
-    let client = http::client(&Limits::default()).map_err(|error| error.to_string())?;
-    let request = client.get(url).header("accept", accept);
-    let mut response = request.send().await.map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    if status != 200 {
-        return Err(format!("the answer is {status}"));
-    }
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > LONGEST {
-            return Err(format!("it is longer than {} MiB", LONGEST / 1024 / 1024));
-        }
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

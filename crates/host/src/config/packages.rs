@@ -7,7 +7,7 @@ use crate::config::evaluates::program_name;
 /// A package that a command fetches and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Package {
-    /// As databases of packages call it: `npm`, `PyPI`, `Go` or `OCI`.
+    /// As databases of packages call it: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
     pub(super) ecosystem: &'static str,
     pub(super) name: String,
     pub(super) version: Option<String>,
@@ -68,44 +68,71 @@ pub(super) fn command_of<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
     &[]
 }
 
-/// The packages that the words of a command fetch and run.
+/// The packages that the words of a command fetch and run, in any wrapping.
 pub(super) fn of(words: &[&str]) -> Vec<Package> {
+    let mut found = fetched(words);
+    for index in 1..words.len() {
+        let rest = words.get(index..).unwrap_or_default();
+        let line: Vec<&str> =
+            rest.first().map(|word| word.split_whitespace().collect()).unwrap_or_default();
+        // A proxy may take the whole line of the server behind it as one word.
+        found.extend(fetched(if line.len() > 1 { &line } else { rest }));
+    }
+    let mut known: Vec<Package> = Vec::new();
+    found.retain(|one| {
+        !known.contains(one) && {
+            known.push(one.clone());
+            true
+        }
+    });
+    found
+}
+
+/// The packages that a runner fetches; none if the first word is not one.
+fn fetched(words: &[&str]) -> Vec<Package> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
     let after = |verbs: &[&str]| {
         let start = args.windows(verbs.len()).position(|window| window == verbs)?;
         args.get(start + verbs.len()..)
     };
+    let one_of = |verbs: &[&str]| verbs.iter().find_map(|verb| after(&[verb]));
     if containers::is_runtime(&name) {
         return containers::image(args).map(of_image).into_iter().collect();
     }
     match name.as_str() {
-        "npx" | "bunx" | "pnpx" => Some(specs(args, of_npm)),
+        "npx" | "bunx" | "pnpx" | "npx-cli.js" => Some(specs(args, of_npm)),
         "uvx" | "pipx" => Some(specs(args, of_pypi)),
-        "npm" => after(&["exec"]).or_else(|| after(&["x"])).map(|rest| specs(rest, of_npm)),
-        "pnpm" | "yarn" => after(&["dlx"]).map(|rest| specs(rest, of_npm)),
-        "bun" => after(&["x"]).map(|rest| specs(rest, of_npm)),
-        "uv" => after(&["tool", "run"]).map(|rest| specs(rest, of_pypi)),
+        "npm" | "npm-cli.js" => {
+            one_of(&["exec", "x", "exe", "init", "create"]).map(|rest| specs(rest, of_npm))
+        }
+        "pnpm" | "yarn" => one_of(&["dlx", "create"]).map(|rest| specs(rest, of_npm)),
+        "bun" => one_of(&["x", "create"]).map(|rest| specs(rest, of_npm)),
+        "uv" => match after(&["tool", "run"]) {
+            Some(rest) => Some(specs(rest, of_pypi)),
+            None => after(&["run"]).map(added),
+        },
         "go" => after(&["run"]).map(|rest| specs(rest, of_go)),
+        "dnx" => Some(specs(args, of_nuget)),
+        "dotnet" => after(&["tool", "exec"]).map(|rest| specs(rest, of_nuget)),
+        "nix" => after(&["run"]).map(|rest| specs(rest, of_flake)),
         "deno" => Some(deno(args)),
-        "cmd" => {
-            let rest: Vec<&str> =
-                args.iter().copied().skip_while(|arg| arg.starts_with('/')).collect();
-            Some(of(&rest))
-        }
-        "env" | "nohup" | "nice" | "timeout" | "sudo" | "cross-env" => {
-            let rest: Vec<&str> = args
-                .iter()
-                .copied()
-                .skip_while(|arg| arg.starts_with('-') || arg.contains('='))
-                .collect();
-            Some(of(&rest))
-        }
         _ => None,
     }
-    .into_iter()
-    .flatten()
-    .collect()
+    .unwrap_or_default()
+}
+
+/// What `uv run` installs beside the project that it runs.
+fn added(args: &[&str]) -> Vec<Package> {
+    let mut found = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let value = match arg.strip_prefix("--with=") {
+            None if *arg == "--with" => args.get(index + 1).copied(),
+            given => given,
+        };
+        found.extend(value.into_iter().flat_map(|list| list.split(',')).filter_map(of_pypi));
+    }
+    found
 }
 
 /// The packages that options name, or else the one that the first plain word names.
@@ -114,7 +141,7 @@ fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
         let (option, given) = match word.split_once('=') {
-            Some((option, value)) if option.starts_with("--") => (option, Some(value)),
+            Some((option, value)) if option.starts_with('-') => (option, Some(value)),
             _ => (*word, None),
         };
         let is_package = matches!(option, "-p" | "--package" | "--from" | "--with" | "--spec");
@@ -135,7 +162,8 @@ fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
     }
     let has_own = args.iter().any(|arg| {
         matches!(arg.split('=').next().unwrap_or(arg), "--package" | "--from" | "--spec")
-            || *arg == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "npm")
+            || (*arg == "-p" || arg.starts_with("-p="))
+                && read("a@1.0.0").is_some_and(|one| one.ecosystem == "npm")
     });
     if !has_own {
         named.extend(rest.first().and_then(|word| read(word)));
@@ -144,6 +172,8 @@ fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
 }
 
 fn of_npm(spec: &str) -> Option<Package> {
+    // An alias: the package is the one behind it.
+    let spec = spec.rsplit_once("npm:").map_or(spec, |(_, aliased)| aliased);
     if is_local(spec) {
         return None;
     }
@@ -196,10 +226,38 @@ fn of_image(image: &str) -> Package {
     let is_digest = digest
         .and_then(|digest| digest.strip_prefix("sha256:"))
         .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let floating = ["latest", "main", "master", "edge", "nightly", "dev", "stable"];
-    let is_pinned = is_digest || tag.is_some_and(|tag| !floating.contains(&tag));
+    let is_pinned = is_digest || tag.is_some_and(names_one_build);
     let version = digest.or(tag).map(str::to_owned);
     Package { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
+}
+
+/// Whether a tag names one build: `1.4`, `v2.0.1-alpine`, `20250102`, `sha-1a2b3c4`, and not `latest`,
+/// `8-alpine` or `v1`, which move on.
+fn names_one_build(tag: &str) -> bool {
+    let parts = tag.split(['.', '-', '_']);
+    let numbers = parts.clone().map_while(|part| {
+        let digits = part.strip_prefix('v').unwrap_or(part);
+        digits.parse::<u64>().ok().map(|_| digits.len())
+    });
+    let numbers: Vec<usize> = numbers.collect();
+    let is_hash = |part: &str| part.len() >= 7 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    numbers.len() >= 2
+        || numbers.first().is_some_and(|digits| *digits >= 6)
+        || parts.clone().any(is_hash)
+}
+
+/// A tool of .NET.
+fn of_nuget(spec: &str) -> Option<Package> {
+    let (name, version) = spec.split_once('@').map_or((spec, None), |(n, v)| (n, Some(v)));
+    (!is_local(spec)).then(|| package("NuGet", name, version))
+}
+
+/// A flake of Nix: pinned by a commit alone.
+fn of_flake(spec: &str) -> Option<Package> {
+    let parts = ['/', '?', '=', '#', '&'];
+    let is_pinned = spec.split(parts).any(is_commit);
+    let name = spec.to_owned();
+    (!is_local(spec)).then_some(Package { ecosystem: "Nix", name, version: None, is_pinned })
 }
 
 fn deno(args: &[&str]) -> Vec<Package> {
@@ -208,7 +266,9 @@ fn deno(args: &[&str]) -> Vec<Package> {
 }
 
 fn package(ecosystem: &'static str, name: &str, version: Option<&str>) -> Package {
-    let is_pinned = version.is_some_and(is_exact);
+    // For npm, `1.2` is every `1.2.x`.
+    let parts = if ecosystem == "npm" { 3 } else { 2 };
+    let is_pinned = version.is_some_and(|version| is_exact(version, parts));
     Package { ecosystem, name: name.to_owned(), version: version.map(str::to_owned), is_pinned }
 }
 
@@ -220,7 +280,7 @@ fn is_local(spec: &str) -> bool {
 }
 
 /// Whether it names one version: numbers and what may follow them, no range and no word.
-fn is_exact(version: &str) -> bool {
+fn is_exact(version: &str, least_parts: usize) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or(version);
     let parts: Vec<&str> = core.split('.').collect();
     let is_number = |part: &str| {
@@ -228,7 +288,7 @@ fn is_exact(version: &str) -> bool {
             && part.chars().all(|letter| letter.is_ascii_alphanumeric())
             && !part.contains(['x', 'X'])
     };
-    parts.len() >= 2
+    parts.len() >= least_parts
         && parts.iter().all(|part| is_number(part))
         && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
 }

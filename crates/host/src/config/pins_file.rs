@@ -1,6 +1,6 @@
 //! `Pins`: which definitions of a server a person stands by, one file per server in the state folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -132,6 +132,12 @@ impl Pins {
         }
     }
 
+    /// Forgets what waited before the server was seen as it is now: what it does not offer any more
+    /// must not be approved. Of kinds that could not be listed nobody knows what it offers.
+    pub fn forget_held(&mut self, unlisted: &BTreeSet<PinKind>) {
+        self.held.retain(|kind, _| unlisted.contains(kind));
+    }
+
     /// Keeps what waits for a person, so that other processes can show and approve it.
     pub fn hold(&mut self, seen: &Book) {
         let kept: usize = self.held.values().map(BTreeMap::len).sum();
@@ -232,6 +238,10 @@ mod tests {
     fn what_is_approved_is_what_was_seen_and_what_is_revoked_waits() {
         let mut pins = Pins::default();
         pins.trust_first(book(&[("read", "1")]));
+        pins.hold(&book(&[("read", "3"), ("other", "1")]));
+        pins.forget_held(&BTreeSet::from([PinKind::Tool]));
+        assert_eq!(digests(&pins.held), pairs(&[("other", "1"), ("read", "3")]));
+        pins.forget_held(&BTreeSet::new());
         pins.hold(&book(&[("read", "2"), ("write", "1")]));
         assert_eq!(pins.approve(|_, name| name == "write"), 1);
         assert_eq!(digests(&pins.approved), pairs(&[("read", "1"), ("write", "1")]));

@@ -7,7 +7,7 @@ use crate::config::document::{self, Node};
 use crate::config::error::ConfigError;
 use crate::config::file::read_text;
 use crate::config::policy_file::{Effect, Example};
-use crate::config::policy_nodes::{Nodes, blank, fill};
+use crate::config::policy_nodes::{Nodes, blank, fill, is_single};
 
 const KEYS: &[&str] = &[
     "target",
@@ -17,6 +17,7 @@ const KEYS: &[&str] = &[
     "annotations",
     "trusted",
     "reads",
+    "results",
     "expect",
     "rule",
     "name",
@@ -41,8 +42,8 @@ pub struct PolicyCase {
 /// When something is wrong in it.
 pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
     let file: Arc<Path> = path.into();
-    let nodes = Nodes { file: &file };
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
+    let nodes = Nodes { file: &file, source: &text };
     let root = document::parse(&text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?
         .ok_or_else(|| ConfigError::new(path, "the file is empty"))?;
@@ -58,7 +59,7 @@ pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
 fn case(nodes: &Nodes<'_>, node: &Node) -> Result<PolicyCase, ConfigError> {
     let mut call = Example { line: node.at.line, column: node.at.column, ..blank() };
     fill(nodes, node, KEYS, &mut call)?;
-    if !call.target.contains('/') || call.target.contains('*') {
+    if !is_single(&call.target) {
         let error = nodes.error(node.at, "the case names no `target`".to_owned());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
     }

@@ -82,6 +82,8 @@ pub struct Example {
     pub trusted: bool,
     /// Servers that were read from before.
     pub reads: Vec<String>,
+    /// What results came from before: `server/target`.
+    pub results: Vec<String>,
     /// The line of the example, from 1.
     pub line: usize,
     /// Its column, from 1.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::config::document::{Node, Position};
 use crate::config::error::{ConfigError, is_visible, shown};
+use crate::config::glob::BadPattern;
+use crate::config::inside_text;
 use crate::config::node_kinds::{Wrong, choose};
+use crate::config::pattern::Pattern;
 use crate::config::policy_file::{Example, RuleEntry};
 use crate::config::policy_read::json_of;
 use crate::config::similar::suggestion;
@@ -15,11 +18,13 @@ use crate::proposed::TargetKind;
 pub(super) type Named<'n> = (String, Position, &'n Node);
 
 const EXAMPLE_KEYS: &[&str] =
-    &["target", "kind", "args", "caller", "annotations", "trusted", "reads"];
+    &["target", "kind", "args", "caller", "annotations", "trusted", "reads", "results"];
 
 /// Reads the nodes of one file.
 pub(super) struct Nodes<'a> {
     pub(super) file: &'a Arc<Path>,
+    /// The whole text of it.
+    pub(super) source: &'a str,
 }
 
 impl Nodes<'_> {
@@ -68,6 +73,11 @@ impl Nodes<'_> {
         node.list("a list").map_err(|wrong| self.wrong(node, key, wrong))
     }
 
+    fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+        let texts = self.list(node, key)?.iter().map(|node| self.text(node, key));
+        texts.map(|text| text.map(str::to_owned)).collect()
+    }
+
     pub(super) fn text<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
         node.text().map_err(|wrong| self.wrong(node, key, wrong))
     }
@@ -85,8 +95,8 @@ impl Nodes<'_> {
         choose(self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
     }
 
-    /// A pattern over `server/target`, without what nobody can see.
-    pub(super) fn pattern(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
+    /// A name or a pattern, without what nobody can see.
+    fn name<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
         let text = self.text(node, key)?;
         if text.is_empty() {
             return Err(self.error(node.at, format!("`{key}` is empty")));
@@ -95,16 +105,21 @@ impl Nodes<'_> {
             let message = format!("`{key}` has white space around it or hidden characters in it");
             return Err(self.error(node.at, message));
         }
-        // It would cover nothing, and a `deny` that covers nothing is no slip that may go unseen.
-        let is_half = |(server, name): (&str, &str)| {
-            server.is_empty() || name.is_empty() || server.trim() != server || name.trim() != name
+        Ok(text)
+    }
+
+    /// A pattern over `server/target`.
+    pub(super) fn pattern(&self, node: &Node, key: &str) -> Result<Pattern, ConfigError> {
+        let text = self.name(node, key)?;
+        Pattern::parse(text).map_err(|bad| self.bad_pattern(node, key, &bad))
+    }
+
+    pub(super) fn bad_pattern(&self, node: &Node, key: &str, bad: &BadPattern) -> ConfigError {
+        let at = match bad.offset {
+            0 => node.at,
+            offset => inside_text::place(self.source, node.at, offset),
         };
-        if text.split_once('/').is_some_and(is_half) {
-            let message =
-                format!("`{key}` lacks a name on one side of its `/`, or has a space there");
-            return Err(self.error(node.at, message).hint("`server/*` is everything of a server"));
-        }
-        Ok(text.to_owned())
+        self.error(at, format!("`{key}` {bad}")).hint(bad.hint)
     }
 }
 
@@ -115,18 +130,24 @@ pub(super) fn example(
     rule: &RuleEntry,
 ) -> Result<Example, ConfigError> {
     let mut example = Example {
-        target: rule.target.clone(),
+        target: Pattern::new(&rule.target).literal().unwrap_or_default().to_owned(),
         kind: rule.kind.unwrap_or(TargetKind::Tool),
         line: node.at.line,
         column: node.at.column,
         ..blank()
     };
     fill(nodes, node, EXAMPLE_KEYS, &mut example)?;
-    if example.target.contains('*') || !example.target.contains('/') {
+    if !is_single(&example.target) {
         let error = nodes.error(node.at, "the example names no single `target`".into());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
     }
     Ok(example)
+}
+
+/// Whether a text names one target: a name is taken as it is, but a star in it was meant for more.
+pub(super) fn is_single(target: &str) -> bool {
+    let is_half = |(server, name): (&str, &str)| server.is_empty() || name.is_empty();
+    !target.contains('*') && target.split_once('/').is_some_and(|halves| !is_half(halves))
 }
 
 /// An example that says nothing yet.
@@ -139,6 +160,7 @@ pub(super) fn blank() -> Example {
         annotations: "{}".to_owned(),
         trusted: false,
         reads: Vec::new(),
+        results: Vec::new(),
         line: 0,
         column: 0,
     }
@@ -155,7 +177,7 @@ pub(super) fn fill(
         .map(|kind| (kind.as_str(), kind));
     for (name, _, node) in nodes.members(node, "an example", known)? {
         match name.as_str() {
-            "target" => example.target = nodes.pattern(node, &name)?,
+            "target" => nodes.name(node, &name)?.clone_into(&mut example.target),
             "kind" => example.kind = nodes.choice(node, &name, &kinds)?,
             "args" => example.arguments = json_of(nodes, node, &name)?,
             "annotations" => example.annotations = json_of(nodes, node, &name)?,
@@ -164,11 +186,13 @@ pub(super) fn fill(
                 let callers = [("person", "person"), ("model", "model"), ("client", "client")];
                 nodes.choice(node, &name, &callers)?.clone_into(&mut example.caller);
             }
-            "reads" => {
-                let list = nodes.list(node, &name)?.iter();
-                let texts: Result<Vec<&str>, _> =
-                    list.map(|node| nodes.text(node, &name)).collect();
-                example.reads = texts?.into_iter().map(str::to_owned).collect();
+            "reads" => example.reads = nodes.texts(node, &name)?,
+            "results" => {
+                example.results = nodes.texts(node, &name)?;
+                if let Some(name) = example.results.iter().find(|name| !is_single(name)) {
+                    let message = format!("`{}` is no `server/target`", shown(name));
+                    return Err(nodes.error(node.at, message));
+                }
             }
             _ => {}
         }

@@ -7,6 +7,9 @@ use crate::config::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::config::document::{self, Node, Position, Value};
 use crate::config::error::{ConfigError, shown};
 use crate::config::expression::Expression;
+use crate::config::glob::{BadPattern, alternatives};
+use crate::config::inside_text;
+use crate::config::pattern::{Pattern, check_address};
 use crate::config::places::Level;
 use crate::config::policy_file::{Effect, PolicyFile, RuleEntry};
 use crate::config::policy_nodes::{Nodes, example};
@@ -35,7 +38,7 @@ pub(super) fn read(
     file: &Arc<Path>,
     text: &str,
 ) -> Result<(PolicyFile, Option<Team>), ConfigError> {
-    let nodes = Nodes { file };
+    let nodes = Nodes { file, source: text };
     let mut policy = empty(level, file);
     let root = document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?;
@@ -98,7 +101,7 @@ fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
     for (name, _, node) in nodes.members(node, "a rule", RULE_KEYS)? {
         match name.as_str() {
             "effect" => effect = Some(nodes.choice(node, &name, EFFECTS)?),
-            "target" => target = Some(nodes.pattern(node, &name)?),
+            "target" => target = Some((nodes.pattern(node, &name)?, node)),
             "kind" => rule.kind = Some(nodes.choice(node, &name, KINDS)?),
             "when" => rule.when = Some(when(nodes, node)?),
             "name" => rule.name = Some(nodes.text(node, &name)?.to_owned()),
@@ -108,7 +111,13 @@ fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
     }
     let missing = |key: &str| nodes.error(node.at, format!("the rule has no `{key}`"));
     rule.effect = effect.ok_or_else(|| missing("effect"))?;
-    rule.target = target.ok_or_else(|| missing("target"))?;
+    let (pattern, written) = target.ok_or_else(|| missing("target"))?;
+    if rule.kind == Some(TargetKind::Resource) {
+        let server = pattern.as_str().chars().take_while(|sign| *sign != '/').count();
+        check_address(pattern.as_str(), server)
+            .map_err(|bad| nodes.bad_pattern(written, "target", &bad))?;
+    }
+    pattern.as_str().clone_into(&mut rule.target);
     for (name, node) in examples {
         let list = nodes.list(node, &name)?;
         let read: Result<Vec<_>, _> = list.iter().map(|node| example(nodes, node, &rule)).collect();
@@ -123,8 +132,7 @@ fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
 fn when(nodes: &Nodes<'_>, node: &Node) -> Result<Expression, ConfigError> {
     let text = nodes.text(node, "when")?;
     Expression::compile(text).map_err(|bad| {
-        // One for the quote; escapes before the place move it, which a person will see.
-        let at = Position { line: node.at.line, column: node.at.column + 1 + bad.offset };
+        let at = inside_text::place(nodes.source, node.at, bad.offset);
         let error = nodes.error(at, format!("`when` {}", shown(&bad.message)));
         match bad.hint {
             Some(hint) => error.hint(hint),
@@ -170,22 +178,25 @@ fn controls(nodes: &Nodes<'_>, node: &Node, policy: &mut PolicyFile) -> Result<(
             continue;
         }
         let list = nodes.list(node, &name)?;
-        let patterns: Result<Vec<String>, ConfigError> =
-            list.iter().map(|node| Ok(tool_pattern(nodes.pattern(node, &name)?))).collect();
-        policy.allowed_tools = Some((patterns?, at.line));
+        let patterns: Result<Vec<Vec<String>>, ConfigError> =
+            list.iter().map(|node| tool_patterns(nodes, node, &name)).collect();
+        policy.allowed_tools = Some((patterns?.concat(), at.line));
     }
     Ok(())
 }
 
-/// A tool of any server, `server:tool` as other products write it, or `server/tool`.
-fn tool_pattern(text: String) -> String {
-    if text.contains('/') || text == "*" {
-        return text;
-    }
-    match text.split_once(':') {
+/// A tool of any server, `server:tool` as other products write it, or `server/tool`: one pattern for
+/// each choice of its braces, which may be around a colon.
+fn tool_patterns(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+    let text = nodes.pattern(node, key)?;
+    let bad = |bad: BadPattern| nodes.bad_pattern(node, key, &BadPattern { offset: 0, ..bad });
+    let texts = alternatives(text.as_str()).map_err(bad)?.into_iter();
+    let patterns = texts.map(|text| match text.split_once(':') {
+        _ if text.contains('/') || text == "*" => text,
         Some((server, tool)) => format!("{server}/{tool}"),
         None => format!("*/{text}"),
-    }
+    });
+    patterns.map(|text| Pattern::parse(&text).map(|_| text).map_err(bad)).collect()
 }
 
 /// The JSON text of a node, in a form that does not depend on layout.

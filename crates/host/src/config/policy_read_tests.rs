@@ -47,6 +47,10 @@ fn what_is_wrong_has_a_line_and_a_column() {
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a /b\"}]}",
             "`target` lacks a name on one side of its `/`, or has a space there (p.json:1:41)",
         ),
+        (
+            r#"{"rules": [{"effect": "deny", "target": "*", "when": "args.a == 'C:\\\\x' && args.b.matches('(')"}]}"#,
+            "`when` has `(`, which is no regular expression: unclosed group (p.json:1:93)",
+        ),
         ("{\"readOnly\": true, \"read_only\": true}", "`read_only` is given twice (p.json:1:20)"),
         (
             "{\"readOnly\": \"yes\"}",
@@ -55,6 +59,14 @@ fn what_is_wrong_has_a_line_and_a_column() {
         (
             "{\"servers\": {\"allowed\": [{\"url\": \"https://a.com*\"}]}}",
             "`url` has a host that is neither a name, nor `*`, nor `*.name` (p.json:1:34)",
+        ),
+        (
+            r#"{"rules": [{"effect": "deny", "target": "web/memo\\\\x?y", "kind": "resource"}]}"#,
+            "`target` has a `?` or `[` in an address, which can be a part of it or a wildcard (p.json:1:55)",
+        ),
+        (
+            r#"{"controls": {"allowed_tools": ["a:b", "{a:b"]}}"#,
+            "`allowed_tools` has a `{` without its `}` (p.json:1:40)",
         ),
         ("{\"team\": {}}", "only the organisation's file can name a team (p.json:1:2)"),
     ] {

@@ -209,6 +209,16 @@ impl Reader<'_> {
         self.warnings.push(warning);
     }
 
+    /// Warns about the name of a tool that was probably meant for several: names are exact here.
+    pub(super) fn warn_wildcard(&mut self, at: Position, key: &str, name: &str) {
+        if name.contains(['*', '?', '[', '{']) {
+            let predicate = format!("has `{}`, which is the name of one tool", shown(name));
+            let hint = "names are exact here; a rule in `policy.json` can be for several tools";
+            let warning = self.about(at, key, &predicate).hint(hint).warning();
+            self.warnings.push(warning);
+        }
+    }
+
     pub(super) fn warn_white_space(&mut self, at: Position, key: &str) {
         self.warn(at, key, "has white space at its start or end, which is kept");
     }

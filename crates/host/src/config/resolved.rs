@@ -53,9 +53,10 @@ pub struct Config {
 
 impl Config {
     /// Whether every file could be read as a whole. If not, servers may be missing from this
-    /// configuration that are still wanted.
+    /// configuration that are still wanted. An entry without a proper name is none of them: it
+    /// costs itself only.
     pub fn is_complete(&self) -> bool {
-        !self.problems.iter().any(ConfigError::is_error)
+        !self.problems.iter().any(|problem| problem.is_error() && problem.server.is_none())
     }
 
     /// The same with the rules of another configuration, if those could be read.

@@ -14,6 +14,7 @@ use crate::config::resolved::{
 use crate::config::sampling;
 use crate::config::sandbox::{self, Confinement};
 use crate::config::transport::{self, Entry, EnvFile, Found};
+use crate::config::variables;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
 
@@ -71,10 +72,17 @@ pub(super) fn read(
     reader.warn_unknown(members, "", KEYS);
     let entry = Entry::new(reader, member, members)?;
     let found = transport::read(reader, &entry)?;
-    let findings = match &found.transport {
+    let mut findings = match &found.transport {
         Transport::Stdio { command, args, env, .. } => danger::findings(command, args, env),
         Transport::Builtin | Transport::Http { .. } => Vec::new(),
     };
+    if layer == Layer::Project {
+        // Values are not shown, so what others want to have of the environment is named.
+        findings.extend(variables::taken(&member.value).into_iter().map(|name| {
+            let message = format!("gets the variable `{name}` of your environment");
+            Finding::note(format!("variable:{name}"), message)
+        }));
+    }
     let agreed = agreed(reader, members, layer)?;
     let is_agreed = |finding: &Finding| !finding.is_danger() || agreed.contains(&finding.word);
     let mut server = ServerConfig {
@@ -168,7 +176,11 @@ fn read_key(
         "disabled" => server.disabled = reader.flag(node, key)?,
         "timeout" => server.timeout = reader.timeout(node, key)?.unwrap_or(DEFAULT_TIMEOUT),
         "mirrorSecrets" => server.mirror_secrets.extend(reader.texts(node, key)?),
-        "autoApprove" | "alwaysAllow" => server.auto_approve.extend(reader.texts(node, key)?),
+        "autoApprove" | "alwaysAllow" => {
+            let names = reader.texts(node, key)?;
+            names.iter().for_each(|name| reader.warn_wildcard(node.at, key, name));
+            server.auto_approve.extend(names);
+        }
         "instances" => {
             server.instances = reader.count(node, key, 1..=32)?;
             if server.instances > 1 && !matches!(server.transport, Transport::Stdio { .. }) {
@@ -243,6 +255,7 @@ fn tools(
     let mut tools = BTreeMap::new();
     for tool in reader.members(node, "tools")? {
         let inside = format!("tools.{}.", tool.name);
+        reader.warn_wildcard(tool.at, "tools", &tool.name);
         let members = reader.members(&tool.value, inside.trim_end_matches('.'))?;
         reader.warn_unknown(members, &inside, TOOL_KEYS);
         let mut settings = ToolSettings::default();

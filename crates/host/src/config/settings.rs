@@ -148,7 +148,7 @@ fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result
         "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
         "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
         "team" => {
-            let read = team::read(&Nodes { file: reader.file }, node);
+            let read = team::read(&Nodes { file: reader.file, source: "" }, node);
             settings.team = read.map_err(|error| error.key(TEAM))?;
         }
         _ => {}

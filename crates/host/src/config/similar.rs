@@ -13,9 +13,9 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// The name in `known` that `name` was probably meant to be.
-pub(super) fn suggestion(name: &str, known: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
-    if let Some(ours) = meant.filter(|ours| known.contains(ours)) {
+    if let Some(ours) = meant.and_then(|ours| known.iter().find(|known| **known == ours)) {
         return Some(ours);
     }
     let folded = fold(name);
@@ -39,21 +39,25 @@ fn fold(name: &str) -> Vec<char> {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// Levenshtein distance, one row at a time.
+/// How many edits make one of the other, row by row: a letter more, less or another, or two letters
+/// that changed places.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
+    let mut above = row.clone();
+    let mut last = None;
     for (index, from) in left.iter().enumerate() {
-        let mut diagonal = index;
-        let mut before = index + 1;
-        let mut next = Vec::with_capacity(row.len());
-        next.push(before);
-        for (to, above) in right.iter().zip(row.iter().skip(1)) {
-            let replaced = diagonal + usize::from(from != to);
-            before = replaced.min(before + 1).min(above + 1);
-            diagonal = *above;
-            next.push(before);
+        let mut next = vec![index + 1];
+        for (at, to) in right.iter().enumerate() {
+            let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
+            let replaced = cell(&row, at) + usize::from(from != to);
+            let best = replaced.min(cell(&next, at) + 1).min(cell(&row, at + 1) + 1);
+            let before = at.checked_sub(1).filter(|_| last == Some(to));
+            let is_turned = |before: &usize| right.get(*before) == Some(from);
+            let turned = before.filter(is_turned).map(|before| cell(&above, before) + 1);
+            next.push(turned.map_or(best, |turned| best.min(turned)));
         }
-        row = next;
+        above = std::mem::replace(&mut row, next);
+        last = Some(from);
     }
     row.last().copied().unwrap_or(left.len())
 }
@@ -84,7 +88,15 @@ mod tests {
 
     #[test]
     fn the_distance_counts_single_edits() {
-        let cases = [("", "", 0), ("", "ab", 2), ("kitten", "sitting", 3), ("abc", "abc", 0)];
+        let cases = [
+            ("", "", 0),
+            ("", "ab", 2),
+            ("kitten", "sitting", 3),
+            ("abc", "abc", 0),
+            ("raeds", "reads", 1),
+            ("ab", "ba", 1),
+            ("abcd", "badc", 2),
+        ];
         for (left, right, expected) in cases {
             assert_eq!(distance(&fold(left), &fold(right)), expected, "{left} {right}");
         }

@@ -57,7 +57,7 @@ impl Team {
                 (TeamPlace::Url(url), Some(digest)) => Some((url.clone(), digest.clone())),
                 _ => None,
             })
-            .filter(|(_, digest)| !cached(state, digest).is_file())
+            .filter(|(_, digest)| !is_kept(state, digest))
             .collect()
     }
 }
@@ -106,6 +106,12 @@ pub fn keep_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), Co
     let text = String::from_utf8(bytes.to_vec())
         .map_err(|_| ConfigError::new(path.as_path(), "what was fetched is not UTF-8 text"))?;
     super::change::change(&path, |_| Ok(text))
+}
+
+/// Whether what was fetched is here as it was; a copy that was damaged is fetched again.
+fn is_kept(state: &Path, digest: &str) -> bool {
+    let text = read_text(&cached(state, digest)).ok().flatten();
+    text.is_some_and(|text| digest.eq_ignore_ascii_case(&digest_of(text.as_bytes())))
 }
 
 fn cached(state: &Path, digest: &str) -> PathBuf {

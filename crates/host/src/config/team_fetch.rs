@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use switchboard_wire::{Limits, http};
 use tokio::time::timeout;
 
 use crate::config::error::ConfigError;
+use crate::config::fetch::fetch;
 use crate::config::team::{Team, keep_team_file};
 
 /// The longest file, in bytes.
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
     let mut problems = Vec::new();
     for (url, digest) in team.missing(state) {
-        let fetched = match timeout(PATIENCE, fetch(&url)).await {
+        let fetched = match timeout(PATIENCE, fetch(&url, "*/*", LONGEST)).await {
             Ok(fetched) => fetched,
             Err(_) => Err("it takes too long".to_owned()),
         };
@@ -32,21 +32,4 @@ pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
         problems.extend(kept.err());
     }
     problems
-}
-
-async fn fetch(url: &str) -> Result<Vec<u8>, String> {
-    let client = http::client(&Limits::default()).map_err(|error| error.to_string())?;
-    let mut response = client.get(url).send().await.map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    if status != 200 {
-        return Err(format!("the answer is {status}"));
-    }
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > LONGEST {
-            return Err(format!("it is longer than {} MiB", LONGEST / 1024 / 1024));
-        }
-    }
-    Ok(bytes)
 }

@@ -1,7 +1,9 @@
 //! `${...}` in texts: environment variables, folders and separators.
 
+use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR_STR, Path};
 
+use crate::config::document::{Node, Value};
 use crate::config::environment::Environment;
 use crate::config::error::shown;
 use crate::secret_reference;
@@ -124,6 +126,31 @@ impl Variables<'_> {
     }
 }
 
+/// The names of the environment's variables that the texts of an entry refer to, in order.
+pub(super) fn taken(node: &Node) -> BTreeSet<String> {
+    match &node.value {
+        Value::Text(text) => taken_by(text).collect(),
+        Value::List(items) => items.iter().flat_map(taken).collect(),
+        Value::Object(members) => members.iter().flat_map(|member| taken(&member.value)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => BTreeSet::new(),
+    }
+}
+
+fn taken_by(text: &str) -> impl Iterator<Item = String> {
+    let mut begun = text.split("${");
+    // What stands after `$${` is no reference.
+    let mut is_plain = begun.next().is_none_or(|before| before.ends_with('$'));
+    begun.filter_map(move |part| {
+        let was_plain = std::mem::replace(&mut is_plain, part.ends_with('$'));
+        let (reference, _) = part.split_once('}').filter(|_| !was_plain)?;
+        let name = reference.split_once(":-").map_or(reference, |(name, _)| name);
+        let name = name.strip_prefix("env:").map(str::trim).unwrap_or(name);
+        let is_folder = matches!(name, "userHome" | "workspaceFolder" | "pathSeparator");
+        let is_own = is_folder || name == "workspaceFolderBasename";
+        (is_name(name) && !is_own).then(|| name.to_owned())
+    })
+}
+
 fn is_secret(reference: &str) -> bool {
     reference.starts_with("keyring:") || reference.starts_with("secret:")
 }
@@ -177,6 +204,15 @@ mod tests {
             expand("${/}${pathSeparator}", Unset::Refuse).unwrap(),
             MAIN_SEPARATOR_STR.repeat(2)
         );
+    }
+
+    #[test]
+    fn what_an_entry_takes_of_the_environment_is_known_by_name() {
+        let entry = r#"{"url": "https://x/?k=${env:TOKEN}&b=${OTHER:-1}", "args": ["$${PLAIN}",
+            "${userHome}${workspaceFolder}", "${keyring:K}"], "env": {"A": "${env: SPACED }${Z}"}}"#;
+        let entry = crate::config::document::parse(entry).ok().flatten().unwrap();
+        let names: Vec<String> = taken(&entry).into_iter().collect();
+        assert_eq!(names, ["OTHER", "SPACED", "TOKEN", "Z"]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl ErrorLog {
 /// Opens a log to add to it; one that has grown too long begins again.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        crate::whole_file::create_folder(folder)?;
     }
     let long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > KEPT_BYTES as u64);
     File::options().create(true).append(!long).write(true).truncate(long).open(path)

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use switchboard_wire::Json;
 
 use crate::catalog::read_strictly;
-use crate::hooks::program::End;
+use crate::hooks::program::{End, LONGEST};
 
 /// As much of a message is kept, in characters.
 const MESSAGE: usize = 2_000;
@@ -110,6 +110,10 @@ pub(super) fn judge(end: &End, output: &[u8], errors: &[String]) -> Judged {
         }
         (End::Exited(0), Ok(answer)) => Judged::Answered(answer),
         (End::Exited(0), Err(kind)) => Judged::Failed(kind),
+        // There may be a no in what nobody read.
+        (End::TooLong, _) => {
+            Judged::Failed(Failure { kind: FailureKind::NoAnswer, ..broke(end, errors) })
+        }
         (End::Exited(_) | End::Broke(_), _) => Judged::Failed(broke(end, errors)),
     }
 }
@@ -118,7 +122,7 @@ pub(super) fn judge(end: &End, output: &[u8], errors: &[String]) -> Judged {
 pub(super) fn trouble(end: &End, errors: &[String]) -> Option<Failure> {
     match end {
         End::Exited(0) => None,
-        End::Exited(_) | End::Broke(_) => Some(broke(end, errors)),
+        End::Exited(_) | End::Broke(_) | End::TooLong => Some(broke(end, errors)),
     }
 }
 
@@ -126,6 +130,7 @@ fn broke(end: &End, errors: &[String]) -> Failure {
     let what = match end {
         End::Exited(code) => format!("ended with exit status {code}"),
         End::Broke(what) => what.clone(),
+        End::TooLong => format!("wrote more than {} KiB", LONGEST / 1024),
     };
     let message = match errors.last() {
         Some(said) => format!("{what}: {}", bounded(said)),

@@ -62,9 +62,13 @@ pub(super) fn contents(value: &Value, owner: Owner<'_>) -> Result<Contents, Hook
     for (event, entries) in events {
         let when = [When::Before, When::After].into_iter().find(|when| when.as_str() == event);
         let Some(when) = when else {
-            // A name in another case would be a guard that never stands there.
+            // A name in another spelling would be a guard that never stands there.
             if is_meant(event) {
-                return Err(wrong(&format!("`{event}` is not known: check its upper case")));
+                return Err(wrong(&format!(
+                    "`{event}` is not known: `{}` and `{}` are",
+                    When::Before.as_str(),
+                    When::After.as_str()
+                )));
             }
             read.notes.push(format!("`{event}` is not an event of MCP calls and is not run here"));
             continue;
@@ -83,8 +87,9 @@ pub(super) fn contents(value: &Value, owner: Owner<'_>) -> Result<Contents, Hook
     Ok(read)
 }
 
+/// Whether it is about calls of MCP, in whatever spelling: no other event has that in its name.
 fn is_meant(event: &str) -> bool {
-    [When::Before, When::After].iter().any(|when| when.as_str().eq_ignore_ascii_case(event))
+    event.to_ascii_lowercase().contains("mcp")
 }
 
 fn rules(version: Option<&Value>) -> Result<Rules, String> {

@@ -76,7 +76,7 @@ fn a_file_that_could_be_meant_otherwise_is_refused() {
         (r#"{"hooks": []}"#, "`hooks` must be an object (hooks.json)"),
         (
             r#"{"hooks": {"beforeMcpExecution": []}}"#,
-            "`beforeMcpExecution` is not known: check its upper case (hooks.json)",
+            "`beforeMcpExecution` is not known: `beforeMCPExecution` and `afterMCPExecution` are (hooks.json)",
         ),
         (
             r#"{"hooks": {"beforeMCPExecution": {}}}"#,

@@ -108,6 +108,7 @@ async fn show(environment: &Environment, text: &str) -> Result<(), String> {
         End::Exited(0) => Ok(()),
         End::Exited(code) => Err(format!("`{program}` ended with exit status {code}{why}")),
         End::Broke(what) => Err(format!("`{program}`: {what}{why}")),
+        End::TooLong => Err(format!("`{program}` wrote too much{why}")),
     }
 }
 

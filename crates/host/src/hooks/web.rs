@@ -59,18 +59,23 @@ pub(super) async fn ask(client: &Client, url: &str, input: String, limit: Durati
         Ok(response) => response,
         Err(error) => return broke(error),
     };
-    if !response.status().is_success() {
-        return Left::broke(format!("answered with status {}", response.status().as_u16()));
-    }
+    let end = match response.status() {
+        status if status.is_success() => End::Exited(0),
+        // What it says is read all the same: a no counts however it comes.
+        status => End::Broke(format!("answered with status {}", status.as_u16())),
+    };
     let mut output = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => output.extend_from_slice(&chunk),
-            Ok(None) => return Left { end: End::Exited(0), output, errors: Vec::new() },
+            Ok(None) => return Left { end, output, errors: Vec::new() },
+            Err(_) if matches!(end, End::Broke(_)) => {
+                return Left { end, output, errors: Vec::new() };
+            }
             Err(error) => return broke(error),
         }
         if output.len() > LONGEST {
-            return Left::broke(format!("wrote more than {} KiB", LONGEST / 1024));
+            return Left { end: End::TooLong, output: Vec::new(), errors: Vec::new() };
         }
     }
 }

@@ -8,9 +8,9 @@ use cel::{Context, Env, Value};
 use serde_json::Value as Json;
 
 use crate::characters::{is_hidden, is_selector};
-use crate::config::{Effect, Expression};
+use crate::config::{Effect, Expression, SESSION_WITH_RESULTS};
 use crate::policy::facts::Facts;
-use crate::policy::functions;
+use crate::policy::functions::{self, Patterns};
 use crate::policy::risk::risk_of;
 use crate::proposed::TargetKind;
 
@@ -19,6 +19,7 @@ static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 /// The conditions of one call.
 pub(super) struct Conditions<'a> {
     facts: &'a Facts<'a>,
+    patterns: &'a Arc<Patterns>,
     /// What is sent.
     sent: Spoken,
     /// The arguments as they read, if that is something else; looked at when it is needed.
@@ -34,8 +35,8 @@ struct Spoken {
 }
 
 impl<'a> Conditions<'a> {
-    pub(super) fn of(facts: &'a Facts<'a>) -> Self {
-        Self { facts, sent: Spoken::default(), plain: None, read: Spoken::default() }
+    pub(super) fn of(facts: &'a Facts<'a>, patterns: &'a Arc<Patterns>) -> Self {
+        Self { facts, patterns, sent: Spoken::default(), plain: None, read: Spoken::default() }
     }
 
     /// Whether the condition of a rule with this effect holds. Arguments with characters that cannot
@@ -44,7 +45,7 @@ impl<'a> Conditions<'a> {
     /// # Errors
     /// When that cannot be said, such as for an argument that is missing or of another type.
     pub(super) fn hold(&mut self, expression: &Expression, effect: Effect) -> Result<bool, String> {
-        let holds = self.sent.hold(self.facts, expression)?;
+        let holds = self.sent.hold(self.facts, expression, self.patterns)?;
         let is_settled = holds != (effect == Effect::Allow);
         let looks_at_them =
             expression.variables().iter().any(|name| ["args", "risk"].contains(name));
@@ -53,20 +54,32 @@ impl<'a> Conditions<'a> {
         }
         let plain = self.plain.get_or_insert_with(|| without_hidden(self.facts.arguments));
         let Some(arguments) = plain else { return Ok(holds) };
-        self.read.hold(&Facts { arguments, ..*self.facts }, expression)
+        self.read.hold(&Facts { arguments, ..*self.facts }, expression, self.patterns)
     }
 }
 
 impl Spoken {
-    fn hold(&mut self, facts: &Facts<'_>, expression: &Expression) -> Result<bool, String> {
+    fn hold(
+        &mut self,
+        facts: &Facts<'_>,
+        expression: &Expression,
+        patterns: &Arc<Patterns>,
+    ) -> Result<bool, String> {
         let context = self.context.get_or_insert_with(|| {
             let mut context = Context::with_env(Arc::clone(&LANGUAGE));
-            functions::add_to(&mut context);
+            functions::add_to(&mut context, patterns);
             context
         });
         for name in expression.variables() {
             if self.made.insert(name) {
-                context.add_variable_from_value(*name, variable(facts, name)?);
+                let value = variable(facts, name)?;
+                if *name == SESSION_WITH_RESULTS {
+                    // It has all that the one without them has, and is not replaced by that.
+                    self.made.insert("session");
+                    context.add_variable_from_value("session", value);
+                } else {
+                    context.add_variable_from_value(*name, value);
+                }
             }
         }
         match expression.program().execute(context) {
@@ -129,17 +142,24 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
             ("origin", Value::from(facts.caller.origin.to_string())),
             ("name", Value::from(facts.caller.name.as_str())),
         ]),
-        "session" => {
+        "session" | SESSION_WITH_RESULTS => {
             let reads: Vec<&str> = facts.session.reads.iter().map(AsRef::as_ref).collect();
             let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
             let times = facts.session.times.iter();
             let times = times.map(|(server, times)| (key(server), number(*times))).collect();
-            map([
+            let mut members = vec![
                 ("reads", Value::from(reads)),
                 ("times", Value::Map(Map { map: Arc::new(times) })),
                 ("calls", number(facts.session.calls)),
                 ("tainted", Value::Bool(facts.tainted_by().is_some())),
-            ])
+            ];
+            if name == SESSION_WITH_RESULTS {
+                let times = facts.session.results.times();
+                let times = times.ok_or("more was read in this session than is kept count of")?;
+                let times = times.iter().map(|(name, times)| (key(name), number(*times)));
+                members.push(("results", Value::Map(Map { map: Arc::new(times.collect()) })));
+            }
+            map(members)
         }
         "risk" => {
             let risk = risk_of(facts);
@@ -159,7 +179,7 @@ fn arguments(facts: &Facts<'_>) -> Result<Value, String> {
     Ok(value_of(&parsed))
 }
 
-fn map<const N: usize>(members: [(&str, Value); N]) -> Value {
+fn map<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
     let members = members.into_iter().map(|(name, value)| (key(name), value));
     Value::Map(Map { map: Arc::new(members.collect()) })
 }

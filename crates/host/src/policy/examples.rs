@@ -40,6 +40,9 @@ impl Imagined {
         };
         let mut session = SessionFacts::default();
         example.reads.iter().for_each(|server| session.read_untrusted(server));
+        for name in &example.results {
+            session.imagine(name, |server| example.reads.iter().any(|read| read == server));
+        }
         let hints = Annotations::Text(&example.annotations).hints();
         let target = Target::new(example.kind, server, name);
         let is_tool = example.kind == crate::proposed::TargetKind::Tool;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::policy::pattern::Pattern;
+use crate::config::Pattern;
 
-/// Patterns by the text before their first star.
+/// Patterns by the text before their first wildcard.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     exact: HashMap<Box<str>, Vec<usize>>,
@@ -17,12 +17,13 @@ impl Index {
     pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Self {
         let mut index = Self::default();
         for (place, pattern) in patterns.enumerate() {
-            let start = pattern.literal();
-            if pattern.is_exact() {
-                index.exact.entry(start.into()).or_default().push(place);
-            } else {
-                index.lengths.insert(start.len());
-                index.by_start.entry(start.into()).or_default().push(place);
+            for (start, is_exact) in pattern.starts() {
+                if is_exact {
+                    index.exact.entry(start.into()).or_default().push(place);
+                } else {
+                    index.lengths.insert(start.len());
+                    index.by_start.entry(start.into()).or_default().push(place);
+                }
             }
         }
         index
@@ -36,6 +37,8 @@ impl Index {
             places.extend(found.into_iter().flatten());
         }
         places.sort_unstable();
+        // The forms of one pattern may all be candidates.
+        places.dedup();
         places
     }
 }
@@ -49,9 +52,12 @@ mod tests {
     proptest! {
         #[test]
         fn every_pattern_that_covers_a_name_is_found(
-            patterns in proptest::collection::vec("[ab*]{0,3}/[ab*]{0,3}|\\*|[ab]{1,2}", 1..20),
+            patterns in proptest::collection::vec(
+                "[ab*?]{1,3}/([ab*?]|\\[[ab]\\]|\\{[ab*]{0,2},[ab?]{0,2}\\}|\\\\[ab*]){1,3}|\\*|[ab]{1,2}",
+                1..20,
+            ),
             server in "[ab]{1,3}",
-            target in "[ab/]{1,3}",
+            target in "[ab*/]{1,3}",
         ) {
             let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text)).collect();
             let found = Index::of(patterns.iter()).candidates(&format!("{server}/{target}"));

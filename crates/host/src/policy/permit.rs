@@ -82,7 +82,7 @@ impl PermittedCall {
     #[must_use]
     pub fn doubted(self, why: String, asking: Asking<'_>) -> Question {
         let risk = risk_of(&Facts::of(&self.call, asking.caller, asking.session));
-        Question::new(self.call, Doubt { why, anyway: None }, risk)
+        Question::new(self.call, Doubt { why, anyway: Some(EACH_TIME) }, risk)
     }
 
     /// Whether a person was asked about this very call.
@@ -141,6 +141,13 @@ impl Question {
     #[must_use]
     pub const fn risk(&self) -> &Risk {
         &self.risk
+    }
+
+    /// Takes what the person said about this tool earlier in the session: nobody was asked about
+    /// this very call.
+    #[must_use]
+    pub fn answered_before(self) -> PermittedCall {
+        PermittedCall::new(self.call, "a person, for this session".to_owned())
     }
 
     /// Takes the person's answer: run `edited` instead, which is the same target with other

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::config::{Effect, Level, Policies, PolicyFile, RuleEntry};
+use crate::config::Pattern;
+use crate::config::{Effect, Expression, Level, Policies, PolicyFile, RuleEntry};
 use crate::policy::address;
 use crate::policy::condition::Conditions;
 use crate::policy::facts::Facts;
+use crate::policy::functions::Patterns;
 use crate::policy::index::Index;
-use crate::policy::pattern::Pattern;
 use crate::policy::ruling::{Cited, Ruling};
 use crate::proposed::{Target, TargetKind};
 
@@ -15,6 +16,7 @@ use crate::proposed::{Target, TargetKind};
 #[derive(Debug, Default)]
 pub struct Policy {
     levels: Vec<Rulebook>,
+    patterns: Arc<Patterns>,
 }
 
 /// The rules of one level.
@@ -30,13 +32,19 @@ impl Policy {
     /// Makes files ready.
     #[must_use]
     pub fn of(policies: &Policies) -> Self {
-        Self { levels: policies.files.iter().cloned().map(Rulebook::of).collect() }
+        let rules = policies.files.iter().flat_map(|file| &file.rules);
+        let written = rules.filter_map(|rule| rule.when.as_ref()).flat_map(Expression::patterns);
+        let patterns = written.map(|pattern| (pattern.as_str().into(), pattern.clone())).collect();
+        Self {
+            levels: policies.files.iter().cloned().map(Rulebook::of).collect(),
+            patterns: Arc::new(patterns),
+        }
     }
 
     /// What each level says that says something, the strongest first.
     #[must_use]
     pub fn rulings(&self, facts: &Facts<'_>) -> Vec<Ruling> {
-        let mut conditions = Conditions::of(facts);
+        let mut conditions = Conditions::of(facts, &self.patterns);
         self.levels.iter().filter_map(|level| level.ruling(facts, &mut conditions)).collect()
     }
 

@@ -26,6 +26,7 @@ fn example(target: &str, arguments: &Value) -> Example {
         annotations: "{}".to_owned(),
         trusted: false,
         reads: Vec::new(),
+        results: Vec::new(),
         line: 1,
         column: 1,
     }
@@ -186,6 +187,7 @@ fn a_condition_that_cannot_be_decided_denies_whatever_the_rule_says() {
         "args.o.a > 1",
         "size(args.n) > 0",
         "args.s.matches('(')",
+        "args.s.matches('(' + args.s)",
         "path_in(args.n, '/data')",
         "host_in(args.list, 'a.example')",
         "args.s",
@@ -217,15 +219,24 @@ fn a_condition_speaks_of_tool_server_caller_session_and_risk() {
         ("session.tainted && 'web' in session.reads && session.calls == 0", true),
         ("!has(session.times.web) && size(session.times) == 0", true),
         ("risk.score > 20 && size(risk.reasons) > 0", true),
+        ("'web/get' in session.results && session.results['web/get'] == 2", true),
+        ("session.results.exists(name, name.startsWith('mail/'))", true),
+        ("'web/post' in session.results || has(session.results.web)", false),
+        ("session.calls == 0 && size(session['results']) == 2 && 'mail' in session.reads", true),
         ("risk.score > 99", false),
         ("has(args.path)", false),
         ("args.items.exists(item, item.price > 2)", true),
         ("args.items.all(item, item.price > 2)", false),
+        ("args.word.matches('^w.{3}$') && matches(args.word, '^' + 'wo')", true),
+        ("args.word.matches('^x') || args.word.matches(args.word + '!')", false),
+        ("type(args.word) == string && type(args.items) == list", true),
     ] {
         let policy = json!({"rules": [{"effect": "deny", "target": "*", "when": when}]});
-        let mut example = example("files/write", &json!({"items": [{"price": 1}, {"price": 3}]}));
+        let mut example =
+            example("files/write", &json!({"items": [{"price": 1}, {"price": 3}], "word": "word"}));
         example.annotations = r#"{"readOnlyHint":true}"#.to_owned();
         example.reads = vec!["web".to_owned()];
+        example.results = ["web/get", "web/get", "mail/read"].map(str::to_owned).to_vec();
         let ruling = said(vec![file(Level::User, &policy)], &example);
         assert_eq!(ruling.is_some(), holds, "{when}: {ruling:?}");
         assert!(ruling.is_none_or(|ruling| ruling.by.why.is_none()), "{when}");
@@ -233,9 +244,32 @@ fn a_condition_speaks_of_tool_server_caller_session_and_risk() {
 }
 
 #[test]
+fn conditions_about_results_are_asked_in_any_order_and_deny_once_there_were_too_many() {
+    let rule = |when: &str| json!({"effect": "deny", "target": "*", "when": when});
+    let plain = rule("session.calls > 5");
+    let asks = rule("'web/get' in session.results");
+    for rules in [[&plain, &asks, &plain], [&asks, &plain, &asks]] {
+        let policy = json!({ "rules": rules });
+        let mut call = example("files/write", &json!({}));
+        assert_eq!(said(vec![file(Level::User, &policy)], &call), None);
+        call.results = vec!["web/get".to_owned()];
+        let ruling = said(vec![file(Level::User, &policy)], &call).unwrap();
+        assert_eq!((ruling.effect, ruling.by.why), (Effect::Deny, None));
+        call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
+        let ruling = said(vec![file(Level::User, &policy)], &call).unwrap();
+        assert!(ruling.by.why.unwrap().contains("more was read in this session"), "{policy}");
+    }
+    // Who does not ask is not concerned.
+    let mut call = example("files/write", &json!({}));
+    call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
+    assert_eq!(said(vec![file(Level::User, &json!({"rules": [plain]}))], &call), None);
+}
+
+#[test]
 fn an_address_is_denied_in_every_spelling_and_allowed_only_in_its_plain_one() {
     let policy = json!({"rules": [
-        {"effect": "deny", "target": "files/file:///etc/*", "kind": "resource"},
+        {"effect": "deny", "target": "files/file:///{etc,var}/*", "kind": "resource"},
+        {"effect": "deny", "target": "files/memo://find\\?q=*"},
         {"effect": "allow", "target": "files/file:///data/*"},
     ]});
     for (uri, expected) in [
@@ -244,6 +278,9 @@ fn an_address_is_denied_in_every_spelling_and_allowed_only_in_its_plain_one() {
         ("file:///data/../etc/passwd", "deny"),
         ("FILE:///etc/passwd", "deny"),
         ("file:///%65tc/passwd", "deny"),
+        ("file:///var/x", "deny"),
+        ("memo://find?q=1", "deny"),
+        ("memo://findxq=1", "nothing"),
     ] {
         let mut example = example(&format!("files/{uri}"), &json!({}));
         example.kind = TargetKind::Resource;
@@ -333,12 +370,25 @@ fn ux_05_hidden_characters_in_arguments_hide_nothing_from_a_rule() {
 
 fn any_rule() -> impl Strategy<Value = Value> {
     let effect = prop_oneof![Just("allow"), Just("ask"), Just("deny")];
-    let target = prop_oneof![Just("a/x"), Just("a/*"), Just("*"), Just("*/x"), Just("b/y")];
+    let target = prop_oneof![
+        Just("a/x"),
+        Just("a/*"),
+        Just("*"),
+        Just("*/x"),
+        Just("b/y"),
+        Just("a/?"),
+        Just("[ab]/x"),
+        Just("{a/y,b/*}"),
+        Just("[!a]/{x,y}"),
+        Just("\\a/\\x"),
+    ];
     let when = prop_oneof![
         Just(None),
         Just(Some("args.n < 5")),
         Just(Some("caller.origin == 'model'")),
         Just(Some("risk.score > 30")),
+        Just(Some("'web/get' in session.results")),
+        Just(Some("caller.name.matches('^m') && args.n != 7")),
     ];
     (effect, target, when).prop_map(|(effect, target, when)| match when {
         Some(when) => json!({"effect": effect, "target": target, "when": when}),
@@ -358,8 +408,10 @@ proptest! {
         below in any_policy(),
         number in prop_oneof![Just(json!(3)), Just(json!(7)), Just(json!("3"))],
         target in prop_oneof![Just("a/x"), Just("a/y"), Just("b/x"), Just("b/y")],
+        has_read in any::<bool>(),
     ) {
-        let call = example(target, &json!({"n": number}));
+        let mut call = example(target, &json!({"n": number}));
+        call.results.extend(has_read.then(|| "web/get".to_owned()));
         let alone = said(vec![file(Level::Enterprise, &above)], &call);
         for level in [Level::Team, Level::Project, Level::User] {
             let both =

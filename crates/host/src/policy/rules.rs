@@ -1,9 +1,9 @@
 //! All that decides about a call: the levels' rules, and what the configuration says in short.
 
 use crate::caller::Origin;
+use crate::config::Pattern;
 use crate::config::{Effect, ServerConfig, Settings};
 use crate::policy::facts::Facts;
-use crate::policy::pattern::Pattern;
 use crate::policy::policy::Policy;
 use crate::policy::ruling::Ruling;
 use crate::proposed::TargetKind;
@@ -121,12 +121,21 @@ impl<'a> Rules<'a> {
                 return Verdict::Ask(Doubt { why: by.to_string(), anyway: Some(EACH_TIME) });
             }
             Some(Ruling { by, tainted, .. }) => {
+                // Who wrote the rule did not know what was found in the definition.
+                if let Some(found) = self.flagged.filter(|_| self.for_this_run(facts).is_none()) {
+                    return Verdict::Ask(Doubt { why: found.to_owned(), anyway: None });
+                }
                 let in_spite_of_taint = tainted || self.for_this_run(facts).is_some();
                 Allowed { by: by.to_string(), in_spite_of_taint }
             }
             None => match sugar(self) {
                 Ok(allowed) => allowed,
                 Err(why) => {
+                    // What a person said for the session was said before this was read.
+                    if let Some(taint) = self.taint_of(facts) {
+                        let why = format!("{why}; {taint}");
+                        return Verdict::Ask(Doubt { why, anyway: Some(EACH_TIME) });
+                    }
                     let anyway = (why == SWITCHED_OFF).then_some(ONCE_IT_IS_ON);
                     return Verdict::Ask(Doubt { why, anyway });
                 }

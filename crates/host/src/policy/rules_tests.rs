@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::{Rules, Verdict};
 use crate::caller::{Caller, Face, Origin};
+use crate::config::Pattern;
 use crate::config::{
     Effect, Environment, Level, Places, Policies, PolicyFile, ServerConfig, policy_from_text,
 };
 use crate::policy::facts::Facts;
-use crate::policy::pattern::Pattern;
 use crate::policy::policy::Policy;
 use crate::policy::sessions::SessionFacts;
 use crate::proposed::{Target, TargetKind};

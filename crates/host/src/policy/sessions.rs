@@ -1,12 +1,17 @@
-//! What each caller did so far: how many calls, and which servers its results came from.
+//! What each caller did so far: how many calls, and what its results came from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::caller::{Caller, Origin};
+use crate::policy::results::Results;
 
 /// So many callers are remembered; whoever was not there for longest is forgotten first.
 const MOST: usize = 10_000;
+
+/// So many bytes of names of results are kept for all of them. Nobody is forgotten for it: whoever
+/// brings more has more results than are kept.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a caller did so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub struct SessionFacts {
     pub reads: BTreeSet<Arc<str>>,
     /// Those of them that are not trusted.
     pub untrusted: BTreeSet<Arc<str>>,
+    /// What the results came from: the tools, resources and prompts.
+    pub results: Arc<Results>,
 }
 
 impl SessionFacts {
@@ -39,13 +46,38 @@ impl SessionFacts {
 
     /// Takes in that a result came from a server.
     pub fn read(&mut self, server: &str) {
-        self.reads.insert(server.into());
+        if !self.reads.contains(server) {
+            self.reads.insert(server.into());
+        }
     }
 
     /// Takes in that a result came from a server that is not trusted.
     pub fn read_untrusted(&mut self, server: &str) {
         self.read(server);
-        self.untrusted.insert(server.into());
+        if !self.untrusted.contains(server) {
+            self.untrusted.insert(server.into());
+        }
+    }
+
+    /// Takes in that a result came from a target of a server.
+    pub fn result(&mut self, server: &str, target: &str) {
+        Arc::make_mut(&mut self.results).add(server, target);
+    }
+
+    /// Takes in, as if it had been so, that something came from a server that is not trusted: from
+    /// all of it, or from `server/target`. Where the name of a server ends, `is_server` knows.
+    pub fn imagine(&mut self, text: &str, is_server: impl Fn(&str) -> bool) {
+        let known = |(at, _): (usize, &str)| {
+            text.split_at_checked(at).filter(|(server, _)| is_server(server))
+        };
+        let whole = Some((text, "")).filter(|_| is_server(text));
+        let halves = whole.or_else(|| text.rmatch_indices('/').find_map(known));
+        let halves = halves.or_else(|| text.split_at_checked(text.find('/')?));
+        let (server, target) = halves.unwrap_or((text, ""));
+        self.read_untrusted(server);
+        if let Some(target) = target.strip_prefix('/') {
+            self.result(server, target);
+        }
     }
 }
 
@@ -99,6 +131,8 @@ struct Inner {
     /// What is known, and when it was last changed.
     facts: HashMap<SessionKey, (u64, Arc<SessionFacts>)>,
     clock: u64,
+    /// How many bytes the names of results have.
+    bytes: usize,
 }
 
 impl Sessions {
@@ -114,15 +148,28 @@ impl Sessions {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.clock += 1;
         let now = inner.clock;
+        let others = inner.bytes;
         if let Some((changed_at, facts)) = inner.facts.get_mut(key) {
             *changed_at = now;
-            return change(Arc::make_mut(facts));
+            let others = others - facts.results.bytes();
+            change(Arc::make_mut(facts));
+            inner.bytes = within(others, facts);
+            return;
         }
-        let mut facts = SessionFacts::default();
-        change(&mut facts);
-        inner.facts.insert(key.clone(), (now, Arc::new(facts)));
+        let mut facts = Arc::default();
+        change(Arc::make_mut(&mut facts));
+        inner.bytes = within(others, &mut facts);
+        inner.facts.insert(key.clone(), (now, facts));
         inner.forget();
     }
+}
+
+/// The bytes of all names, with those of a caller whose names go if there is no room for them.
+fn within(others: usize, facts: &mut Arc<SessionFacts>) -> usize {
+    if others + facts.results.bytes() > MOST_BYTES {
+        Arc::make_mut(&mut Arc::make_mut(facts).results).give_up();
+    }
+    others + facts.results.bytes()
 }
 
 impl Inner {
@@ -135,6 +182,7 @@ impl Inner {
         let (_, last, _) = times.select_nth_unstable(MOST / 10);
         let last = *last;
         self.facts.retain(|_, (changed_at, _)| *changed_at > last);
+        self.bytes = self.facts.values().map(|(_, facts)| facts.results.bytes()).sum();
     }
 }
 
@@ -154,6 +202,44 @@ mod tests {
         assert_eq!(key("fast", Some("s1/2/0")), key("slow", Some("s1/7/1")));
         assert_ne!(key("fast", Some("s1/2/0")), key("fast", Some("s2/2/0")));
         assert_ne!(key("fast", None), key("slow", None));
+    }
+
+    #[test]
+    fn the_names_of_all_callers_together_have_bounds() {
+        let sessions = Sessions::default();
+        let key = |number: usize| SessionKey::of(&caller(&number.to_string(), None));
+        let name = "x".repeat(60 * 1024);
+        let fit = MOST_BYTES / (name.len() + 2);
+        for number in 0..=fit {
+            sessions.change(&key(number), |facts| facts.result("a", &name));
+        }
+        let is_known = |number: usize| sessions.of(&key(number)).unwrap().results.times().is_some();
+        assert!(is_known(0) && is_known(fit - 1) && !is_known(fit));
+        // What others know stays, and taint does in any case.
+        sessions.change(&key(fit), |facts| facts.read_untrusted("a"));
+        assert_eq!(sessions.of(&key(fit)).unwrap().tainted_by("b"), Some("a"));
+        sessions.change(&key(0), |facts| facts.result("a", "small"));
+        assert!(is_known(0));
+    }
+
+    #[test]
+    fn what_is_imagined_is_a_server_or_one_of_its_targets() {
+        let is_server = |name: &str| ["web", "a/b"].contains(&name);
+        for (text, server, result) in [
+            ("web", "web", None),
+            ("web/get", "web", Some("web/get")),
+            ("a/b", "a/b", None),
+            ("a/b/c/d", "a/b", Some("a/b/c/d")),
+            ("else", "else", None),
+            ("else/x/y", "else", Some("else/x/y")),
+            ("web/https://h/x", "web", Some("web/https://h/x")),
+        ] {
+            let mut facts = SessionFacts::default();
+            facts.imagine(text, is_server);
+            assert_eq!(facts.tainted_by(""), Some(server), "{text}");
+            let names = facts.results.times().unwrap().keys().map(AsRef::as_ref).next();
+            assert_eq!(names, result, "{text}");
+        }
     }
 
     #[test]

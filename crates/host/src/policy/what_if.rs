@@ -52,6 +52,7 @@ pub fn what_if<'a>(
         let server = call.target.server.as_str();
         session.count(server);
         if call.was_sent {
+            session.result(server, &call.target.name);
             match config.servers.get(server).is_some_and(is_trusted) {
                 true => session.read(server),
                 false => session.read_untrusted(server),

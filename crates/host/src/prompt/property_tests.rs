@@ -106,41 +106,55 @@ fn line(name: &str) -> String {
     visible(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Shows a catalog in every form: nothing is lost, and a second time gives the same.
+fn check_shown(drawn: &[Drawn], server: &str, budget: usize) {
+    let names: Vec<String> = (0..drawn.len()).map(|number| format!("s__t{number}")).collect();
+    let servers = shown(drawn, &names, server);
+    for call_form in [CallForm::Wrapper, CallForm::ToolTags] {
+        let options = Options { call_form, ..Options::default() };
+        let text = section(&servers, &options);
+        assert_eq!(text, section(&servers, &options));
+        assert_eq!(text.matches("\n## Server ").count(), 1 + imitations(server));
+        let plan = fit(&servers, budget, &options);
+        assert_eq!(plan.text, fit(&servers, budget, &options).text);
+        if plan.level != Level::Counts {
+            for (name, _, _) in drawn {
+                let name = line(name);
+                assert!(name.contains('<') || plan.text.contains(&name));
+            }
+        }
+    }
+    let options = Options::default();
+    for vendor in [Vendor::OpenAi, Vendor::Anthropic, Vendor::Gemini] {
+        let defined = definitions(&servers, vendor, &options);
+        assert_eq!(defined.tools.len(), drawn.len());
+        let text = defined.request_value().to_string();
+        assert!(names.iter().all(|name| text.contains(&format!("\"{name}\""))));
+        assert_eq!(text, definitions(&servers, vendor, &options).request_value().to_string());
+        let plan = fit_native(&servers, budget, vendor, &options);
+        assert!(plan.fits == (plan.tokens <= budget));
+    }
+    let files = index_files(&servers, &options);
+    let mut paths: Vec<String> = files.iter().map(|file| file.path.to_lowercase()).collect();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(paths.len(), files.len());
+    assert!(
+        paths.iter().all(|path| path
+            .split('/')
+            .all(|part| !part.is_empty() && part != "." && part != ".."))
+    );
+}
+
+#[test]
+fn an_empty_catalog_can_be_shown_in_no_room() {
+    check_shown(&[], "", 0);
+}
+
 proptest! {
     #[test]
     fn any_catalog_can_be_shown(drawn in tools(), server in any::<String>(), budget in 0_usize..4_000) {
-        let names: Vec<String> = (0..drawn.len()).map(|number| format!("s__t{number}")).collect();
-        let servers = shown(&drawn, &names, &server);
-        for call_form in [CallForm::Wrapper, CallForm::ToolTags] {
-            let options = Options { call_form, ..Options::default() };
-            let text = section(&servers, &options);
-            assert_eq!(text, section(&servers, &options));
-            assert_eq!(text.matches("\n## Server ").count() , 1 + imitations(&server));
-            let plan = fit(&servers, budget, &options);
-            assert_eq!(plan.text, fit(&servers, budget, &options).text);
-            if plan.level != Level::Counts {
-                for (name, _, _) in &drawn {
-                    let name = line(name);
-                    assert!(name.contains('<') || plan.text.contains(&name));
-                }
-            }
-        }
-        let options = Options::default();
-        for vendor in [Vendor::OpenAi, Vendor::Anthropic, Vendor::Gemini] {
-            let defined = definitions(&servers, vendor, &options);
-            assert_eq!(defined.tools.len(), drawn.len());
-            let text = defined.request_value().to_string();
-            assert!(names.iter().all(|name| text.contains(&format!("\"{name}\""))));
-            assert_eq!(text, definitions(&servers, vendor, &options).request_value().to_string());
-            let plan = fit_native(&servers, budget, vendor, &options);
-            assert!(plan.fits == (plan.tokens <= budget));
-        }
-        let files = index_files(&servers, &options);
-        let mut paths: Vec<String> = files.iter().map(|file| file.path.to_lowercase()).collect();
-        paths.sort();
-        paths.dedup();
-        assert_eq!(paths.len(), files.len());
-        assert!(paths.iter().all(|path| path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")));
+        check_shown(&drawn, &server, budget);
     }
 
     #[test]

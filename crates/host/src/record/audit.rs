@@ -1,4 +1,4 @@
-//! What became of definitions: found suspicious, approved, taken back. Rows are only ever added, and each is bound to the one before.
+//! What became of definitions and entries: found suspicious, approved, taken back, added from elsewhere. Rows are only ever added, and each is bound to the one before.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::error::LedgerError;
 use super::file::{self, enter};
 use super::ledger::LedgerOptions;
 use super::schema::{Schema, connect_to_read};
-use crate::digest::Digest;
+use crate::digest::{self, Digest};
 
 /// The table; the mark reads `SWBA`.
 const AUDIT: Schema =
@@ -32,7 +32,7 @@ const FORMAT_1: &str = "
     CREATE INDEX audit_by_definition ON audit (server, name, digest);
 ";
 
-/// Something that happened to a definition.
+/// Something that happened to a definition, or to the entry of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditNote {
     /// What, such as `definition.flagged`.
@@ -47,6 +47,22 @@ pub struct AuditNote {
     pub digest: String,
     /// More about it.
     pub detail: String,
+}
+
+impl AuditNote {
+    /// That the entry of a server was added: what it is called where it comes from, and where that
+    /// is.
+    #[must_use]
+    pub fn added(server: &str, what: &str, source: String, entry: &str) -> Self {
+        Self {
+            event: ADDED,
+            server: server.to_owned(),
+            kind: "entry".to_owned(),
+            name: what.to_owned(),
+            digest: digest::of([entry.as_bytes()]),
+            detail: source,
+        }
+    }
 }
 
 /// A note as it is kept.
@@ -211,6 +227,8 @@ pub const FLAGGED: &str = "definition.flagged";
 pub const APPROVED: &str = "definition.approved";
 /// The event of a definition that a person does not stand by any more.
 pub const REVOKED: &str = "definition.revoked";
+/// The event of an entry that was added from a registry, a bundle or the list of known servers.
+pub const ADDED: &str = "server.added";
 
 fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
     let last: Option<(i64, String)> = connection

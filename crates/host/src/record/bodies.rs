@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::file::{create_folder, private};
+use super::file::private;
+use crate::whole_file::create_folder;
 
 /// Texts up to this length are kept in the row itself.
 const SHORT: usize = 4 << 10;

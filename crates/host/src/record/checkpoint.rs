@@ -5,12 +5,12 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use ring::hmac;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::file::folder_of;
 use super::seal::{Head, Sum};
+use crate::random;
 use crate::whole_file;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,8 +93,8 @@ fn signed(seq: i64, call: i64, chain: &str) -> Vec<u8> {
 pub(super) fn key(ledger: &Path) -> io::Result<hmac::Key> {
     let file = folder_of(ledger).join("seal.key");
     if !file.exists() {
-        let mut bytes = [0; 32];
-        SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+        let none = || io::Error::other("no random numbers");
+        let bytes = random::bytes::<32>().ok_or_else(none)?;
         let mut made = tempfile::NamedTempFile::new_in(folder_of(&file))?;
         made.write_all(hex(&bytes).as_bytes())?;
         // Whoever was faster has made the key.

@@ -14,6 +14,7 @@ use super::file_error::FileError;
 use super::ledger::LedgerOptions;
 use super::owners::Gate;
 use super::schema::{Schema, connect, migrate};
+use crate::whole_file::create_folder;
 
 /// How long another process may take to open a file of the same folder.
 const GATE_PATIENCE: Duration = Duration::from_secs(10);
@@ -138,17 +139,6 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
-}
-
-#[cfg(unix)]
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 // What was asked and answered is private; the files SQLite adds take their mode from this one.

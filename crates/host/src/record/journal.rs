@@ -12,9 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::{Buf, Bytes};
 
 use super::call_id::CallId;
-use super::file::{create_folder, private};
+use super::file::private;
 use super::group::{News, Opening};
 use super::journal_entry::{self, Replayed};
+use crate::whole_file::create_folder;
 
 /// A file that is longer than this is followed by the next, so that it can be removed.
 const FULL: u64 = 16 << 20;

@@ -264,9 +264,12 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn servers_of(&self, conversation: &str) -> Result<Vec<String>, LedgerError> {
+    pub async fn sent_in(
+        &self,
+        conversation: &str,
+    ) -> Result<Vec<(String, String, u64)>, LedgerError> {
         match &*self.0 {
-            Mode::On(live) => live.reader.servers_of(conversation).await,
+            Mode::On(live) => live.reader.sent_in(conversation).await,
             Mode::Off(_) => Ok(Vec::new()),
         }
     }

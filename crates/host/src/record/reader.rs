@@ -152,19 +152,26 @@ impl Reader {
         .await
     }
 
-    /// The servers that something was sent to by callers whose names for it begin with
-    /// `conversation` and a slash.
+    /// What something was sent to by callers whose names for it begin with `conversation` and a
+    /// slash: servers, targets, and how often.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn servers_of(&self, conversation: &str) -> Result<Vec<String>, LedgerError> {
+    pub async fn sent_in(
+        &self,
+        conversation: &str,
+    ) -> Result<Vec<(String, String, u64)>, LedgerError> {
         // The character after the slash is the zero.
         let (from, to) = (format!("{conversation}/"), format!("{conversation}0"));
         self.query(move |connection| {
-            let query = "SELECT DISTINCT server FROM calls \
-                WHERE reference >= ?1 AND reference < ?2 AND intent_at IS NOT NULL";
+            let query = "SELECT server, target, count(*) FROM calls \
+                WHERE reference >= ?1 AND reference < ?2 AND intent_at IS NOT NULL \
+                GROUP BY server, target";
             let mut statement = connection.prepare(query)?;
-            statement.query_map([from, to], |row| row.get(0))?.collect()
+            let times = |row: &rusqlite::Row<'_>| row.get::<_, i64>(2).map(i64::unsigned_abs);
+            let found = statement
+                .query_map([from, to], |row| Ok((row.get(0)?, row.get(1)?, times(row)?)))?;
+            found.collect()
         })
         .await
     }

@@ -13,7 +13,7 @@ use super::file_error::{FileError, hint_for};
 use super::ledger::{Ledger, LedgerOptions};
 use super::owners::{Owner, is_alive, lock_path};
 use super::schema::migrate;
-use super::waiting_rows::{self as rows, Trouble, WAITING};
+use super::waiting_rows::{self as rows, Here, Trouble, WAITING};
 use crate::review::{
     Answered, Asked, CallLookup, CallSeen, Entry, Given, LookingUp, State, WaitingError,
     WaitingStore, WhichCall,
@@ -57,7 +57,7 @@ impl WaitingFile {
     /// Does the work in one transaction, after what is over has been ended.
     fn write<T>(
         &self,
-        work: impl FnOnce(&Connection, &str) -> Result<T, Trouble>,
+        work: impl FnOnce(&Connection, &Here) -> Result<T, Trouble>,
         role: Role,
     ) -> Result<T, WaitingError> {
         let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,10 +66,11 @@ impl WaitingFile {
             open.claim(self.path.as_deref())?;
         }
         let name = open.owner.as_ref().map_or_else(|| "here".to_owned(), |o| o.name().to_owned());
+        let here = Here { name, owners: open.owners.clone() };
         let done = open.swept().and_then(|()| {
             let behavior = TransactionBehavior::Immediate;
             let transaction = open.connection.transaction_with_behavior(behavior)?;
-            let done = work(&transaction, &name)?;
+            let done = work(&transaction, &here)?;
             transaction.commit()?;
             Ok(done)
         });
@@ -164,12 +165,13 @@ impl Open {
             dead = rows::owners(&self.connection)?;
             dead.retain(|owner| !is_alive(&lock_path(owners, owner)));
         }
-        if dead.is_empty() && !rows::has_expired(&self.connection)? {
+        let abandoned = rows::abandoned(&self.connection, &dead)?;
+        if abandoned.is_empty() && !rows::has_expired(&self.connection)? {
             return Ok(());
         }
         let behavior = TransactionBehavior::Immediate;
         let transaction = self.connection.transaction_with_behavior(behavior)?;
-        rows::sweep(&transaction, &dead)?;
+        rows::sweep(&transaction, &abandoned)?;
         transaction.commit()?;
         Ok(())
     }
@@ -177,7 +179,7 @@ impl Open {
 
 impl WaitingStore for WaitingFile {
     fn post(&self, asked: &Asked, limit: Duration) -> Result<Entry, WaitingError> {
-        self.write(|connection, owner| rows::post(connection, owner, asked, limit), Role::Owner)
+        self.write(|connection, here| rows::post(connection, here, asked, limit), Role::Owner)
     }
 
     fn list(&self) -> Result<Vec<Entry>, WaitingError> {

@@ -188,6 +188,32 @@ fn what_a_dead_process_left_behind_is_withdrawn_with_its_answers() {
 }
 
 #[test]
+fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client() {
+    let folder = Folder::new();
+    let asked = |caller: &str, arguments: &str| Asked {
+        caller: Some(format!("gateway, client:{caller}")),
+        ..review(arguments)
+    };
+    let owner = folder.file();
+    let entry = owner.post(&asked("a", "{}"), USUAL_LIMIT).unwrap();
+    let late = owner.post(&asked("a", "[]"), Duration::ZERO).unwrap();
+    drop(owner);
+    let next = folder.file();
+    assert_eq!(next.list(), Ok(vec![entry.clone()]));
+    answer(&next, &entry, &Given::Run, "me").unwrap();
+    for (caller, arguments) in [("b", "{}"), ("a", "{ }"), ("a", "[]")] {
+        let own = next.post(&asked(caller, arguments), USUAL_LIMIT).unwrap();
+        assert_eq!(own.state, State::Waiting, "{caller} {arguments}");
+        assert!(![&entry.id, &late.id].contains(&&own.id), "{caller} {arguments}");
+    }
+    let again = next.post(&asked("a", "{}"), USUAL_LIMIT).unwrap();
+    assert_eq!(again.id, entry.id);
+    assert_eq!(next.take(&again.id, &again.digest).unwrap().1, Some(Given::Run));
+    // The answer counts once.
+    assert_ne!(next.post(&asked("a", "{}"), USUAL_LIMIT).unwrap().id, entry.id);
+}
+
+#[test]
 fn nothing_of_an_answer_is_left_once_it_was_taken() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());

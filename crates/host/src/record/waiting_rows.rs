@@ -1,11 +1,13 @@
 //! The table of what waits for a person, and the statements that change and read it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
+use super::owners::{is_alive, lock_path};
 use super::rows::{time, unreadable};
 use super::schema::Schema;
 use crate::review::{Answered, Asked, Entry, Given, State, WaitingError};
@@ -34,6 +36,13 @@ const POST: &str = "
     INSERT INTO entries (id, digest, owner, created_at, expires_at, asked)
     VALUES (:id, :digest, :owner, :now, :expires, :asked) ON CONFLICT DO NOTHING";
 
+/// What was answered keeps its time; what waits begins anew.
+const ADOPT: &str = "
+    UPDATE entries SET owner = ?2, asked = ?3,
+        created_at = iif(state = 'waiting', ?4, created_at),
+        expires_at = iif(state = 'waiting', ?5, expires_at)
+    WHERE id = ?1";
+
 const END: &str = "
     UPDATE entries SET state = ?2, detail = ?3, word = ?4, ended_at = ?5, answer = ?6
     WHERE id = ?1 AND state = 'waiting'";
@@ -48,6 +57,21 @@ const LENGTH: usize = 4;
 /// How often another id is tried when one is taken.
 const TRIES: usize = 16;
 
+/// Who works with the file, and how to tell who else does.
+pub(super) struct Here {
+    /// The name of this process as an owner.
+    pub(super) name: String,
+    /// The folder of locks; none in memory, where nobody else is.
+    pub(super) owners: Option<PathBuf>,
+}
+
+impl Here {
+    fn is_alive(&self, owner: &str) -> bool {
+        owner == self.name
+            || self.owners.as_ref().is_none_or(|owners| is_alive(&lock_path(owners, owner)))
+    }
+}
+
 /// Why a statement did not do what it should.
 #[derive(Debug)]
 pub(super) enum Trouble {
@@ -57,10 +81,11 @@ pub(super) enum Trouble {
 
 pub(super) fn post(
     connection: &Connection,
-    owner: &str,
+    here: &Here,
     asked: &Asked,
     limit: Duration,
 ) -> Result<Entry, Trouble> {
+    let owner = here.name.as_str();
     let now = Timestamp::now();
     let old = now.as_microsecond().saturating_sub(micros(KEPT));
     connection
@@ -76,6 +101,16 @@ pub(super) fn post(
     let text = serde_json::to_string(asked).map_err(|error| unreadable(error.to_string()))?;
     let digest = asked.matter.digest();
     let expires = now.as_microsecond().saturating_add(micros(limit));
+    if let Some(id) = left_behind(connection, here, asked, &digest)? {
+        connection.prepare_cached(ADOPT)?.execute((
+            id.as_str(),
+            owner,
+            text,
+            now.as_microsecond(),
+            expires,
+        ))?;
+        return find(connection, &id);
+    }
     for _ in 0..TRIES {
         let id = new_id();
         let added = connection.prepare_cached(POST)?.execute(named_params! {
@@ -92,6 +127,32 @@ pub(super) fn post(
     }
     let reason = "no free name was found".to_owned();
     Err(refused(WaitingError::Store { reason, hint: "try again in a moment" }))
+}
+
+/// The same question of a process that has ended: it waits on, or was answered meanwhile.
+fn left_behind(
+    connection: &Connection,
+    here: &Here,
+    asked: &Asked,
+    digest: &str,
+) -> Result<Option<String>, Trouble> {
+    if !asked.outlives_its_process() {
+        return Ok(None);
+    }
+    let query = "SELECT * FROM entries WHERE digest = ?1 AND expires_at > ?2
+         AND (state = 'waiting' OR answer IS NOT NULL) ORDER BY created_at, id";
+    let mut statement = connection.prepare_cached(query)?;
+    let now = Timestamp::now().as_microsecond();
+    let entries = statement.query_map((digest, now), |row| Ok(entry(row).ok()))?;
+    for entry in entries {
+        let Some(entry) = entry? else { continue };
+        // What is kept is compared itself: the digest beside it could be anybody's.
+        let is_same = entry.asked.matter.digest() == digest && asked.is_again(&entry.asked);
+        if is_same && !here.is_alive(&entry.owner) {
+            return Ok(Some(entry.id));
+        }
+    }
+    Ok(None)
 }
 
 /// What waits, the oldest first.
@@ -190,24 +251,39 @@ pub(super) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Ends what expired and what dead processes left behind.
-pub(super) fn sweep(connection: &Connection, dead: &[String]) -> rusqlite::Result<()> {
-    let now = Timestamp::now().as_microsecond();
+/// What dead processes left behind and nobody will come back for.
+pub(super) fn abandoned(connection: &Connection, dead: &[String]) -> rusqlite::Result<Vec<String>> {
+    let now = Timestamp::now();
+    let query =
+        "SELECT * FROM entries WHERE owner = ?1 AND (state = 'waiting' OR answer IS NOT NULL)";
+    let mut statement = connection.prepare_cached(query)?;
+    let mut found = Vec::new();
     for owner in dead {
-        connection.execute(
-            "UPDATE entries SET state = 'withdrawn', detail = ?2, ended_at = ?3
-             WHERE owner = ?1 AND state = 'waiting'",
-            (owner, "the process that asked has ended", now),
-        )?;
-        connection.execute(
-            "UPDATE entries SET answer = NULL WHERE owner = ?1 AND answer IS NOT NULL",
-            [owner],
-        )?;
+        let rows = statement.query_map([owner], |row| Ok((row.get("id")?, entry(row).ok())))?;
+        for row in rows {
+            let (id, entry): (String, Option<Entry>) = row?;
+            let stays = |it: &Entry| it.asked.outlives_its_process() && it.expires_at > now;
+            found.extend((!entry.as_ref().is_some_and(stays)).then_some(id));
+        }
     }
+    Ok(found)
+}
+
+pub(super) fn sweep(connection: &Connection, abandoned: &[String]) -> rusqlite::Result<()> {
+    let now = Timestamp::now().as_microsecond();
     connection.execute(
         "UPDATE entries SET state = 'expired', ended_at = ?1
          WHERE state = 'waiting' AND expires_at <= ?1",
         [now],
     )?;
+    for id in abandoned {
+        connection.execute(
+            "UPDATE entries SET state = 'withdrawn', detail = ?2, ended_at = ?3
+             WHERE id = ?1 AND state = 'waiting'",
+            (id, "the process that asked has ended", now),
+        )?;
+        connection.execute("UPDATE entries SET answer = NULL WHERE id = ?1", [id])?;
+    }
     Ok(())
 }
 

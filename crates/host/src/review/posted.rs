@@ -85,7 +85,8 @@ impl Drop for Counted {
 
 impl Drop for Posted {
     fn drop(&mut self) {
-        if self.has_ended {
+        let is_ending = self.counted.waiting.0.is_ending.load(Ordering::Acquire);
+        if self.has_ended || is_ending && self.entry.asked.outlives_its_process() {
             return;
         }
         let (waiting, id) = (self.counted.waiting.clone(), self.entry.id.clone());

@@ -46,11 +46,16 @@ impl Reviewer for NobodyThere {
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
         let target = question.call().target();
         let message = format!("`{target}` needs a person's approval, and nobody can be asked here");
-        let hint = format!(
-            "run it at a terminal or with `--wait-for-review`, or add `{}` to `autoApprove` of server `{}` and switch on \
-             `settings.autoApprove`",
-            target.name, target.server
-        );
+        let there = "run it at a terminal or with `--wait-for-review`";
+        let hint = if question.is_asked_each_time() {
+            format!("{there}; it is asked because {}", question.why())
+        } else {
+            format!(
+                "{there}, or add `{}` to `autoApprove` of server `{}` and switch on \
+                 `settings.autoApprove`",
+                target.name, target.server
+            )
+        };
         Box::pin(async move { Err(Unanswered { message, hint: Some(hint) }) })
     }
 }

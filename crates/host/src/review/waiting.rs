@@ -1,7 +1,7 @@
 //! Everything that waits for a person, in one queue: listed, watched and answered from any face.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub(super) struct Shared {
     pub(super) own: AtomicUsize,
     /// Tells that something of this process was answered.
     pub(super) changed: Notify,
+    /// Whether this process is about to end.
+    pub(super) is_ending: AtomicBool,
     askers: CallAskers,
     around: OnceLock<(Events, Arc<dyn CallLookup>)>,
 }
@@ -64,6 +66,7 @@ impl Waiting {
             store,
             own: AtomicUsize::new(0),
             changed: Notify::new(),
+            is_ending: AtomicBool::new(false),
             askers: CallAskers::default(),
             around: OnceLock::new(),
         };
@@ -124,6 +127,11 @@ impl Waiting {
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.0.own.load(Ordering::Acquire) > 0
+    }
+
+    /// Says that this process is about to end: what may be asked again goes on waiting.
+    pub fn leave_open(&self) {
+        self.0.is_ending.store(true, Ordering::Release);
     }
 
     /// How long a person may take.

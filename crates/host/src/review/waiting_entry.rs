@@ -69,6 +69,23 @@ pub struct Asked {
     pub caller: Option<String>,
 }
 
+impl Asked {
+    /// Whether its call may be made again after the process that asks has ended: a conversation is
+    /// resumed, and a client comes back. So it goes on waiting, and the answer is kept for it.
+    #[must_use]
+    pub fn outlives_its_process(&self) -> bool {
+        let origin = self.caller.as_deref().and_then(|caller| caller.split_once(", "));
+        let is_of_client = origin.is_some_and(|(_, origin)| origin.starts_with("client:"));
+        matches!(self.matter, Matter::Review(_)) && (self.reference.is_some() || is_of_client)
+    }
+
+    /// Whether it is the same question of the same caller; the digest tells what it is about.
+    #[must_use]
+    pub fn is_again(&self, earlier: &Self) -> bool {
+        self.reference == earlier.reference && self.caller == earlier.caller
+    }
+}
+
 /// What is to be decided. All texts are those of models and servers: escape them to show them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::review::{Ask, Asker, FaceAnswers, NobodyToAsk, Reply, Replying};
-use switchboard_host::{Attention, Host, Options, OutcomeKind};
+use switchboard_host::review::{Ask, Asker, NobodyToAsk, Reply, Replying};
+use switchboard_host::{Attention, OutcomeKind};
 use tokio::sync::Notify;
 
-use crate::stage::{Play, SERVER, Stage, options, text, words};
+use crate::stage::{Play, SERVER, Stage, text, words};
 
 const ERAS: [&str; 2] = ["legacy", "modern"];
 
@@ -47,12 +47,7 @@ impl Asker for Slow {
 
 async fn asked_by(asker: Arc<dyn Asker>, era: &str, timeout_seconds: u64) -> Play {
     let stage = Stage::new().fixture(SERVER, &["echo", "--era", era], timeout_seconds);
-    let config = stage.write_config();
-    let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
-    let answers = Arc::new(FaceAnswers::new(asker, Vec::new()));
-    let host = Host::start(Options { answers, ..usual }).unwrap();
-    host.settled(None).await;
-    Play { home: stage.home, host }
+    stage.asked_by(asker).await
 }
 
 #[tokio::test]

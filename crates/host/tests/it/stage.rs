@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use switchboard_host::config::{Environment, Places};
 use switchboard_host::connect::{Fleet, Server, Status};
 use switchboard_host::record::{Full, StoredResult};
+use switchboard_host::review::{Asker, FaceAnswers};
 use switchboard_host::{
     Attention, Caller, Host, Lease, Options, Outcome, OutcomeKind, ProposedCall, Record, ServerId,
 };
@@ -114,6 +116,16 @@ impl Stage {
             assert_eq!(server.status, Status::Ready, "server `{}`", server.id);
         }
         play
+    }
+
+    /// Starts the host with somebody who answers what servers ask, and waits for its servers.
+    pub(crate) async fn asked_by(self, asker: Arc<dyn Asker>) -> Play {
+        let config = self.write_config();
+        let usual = options(self.home.path(), config, self.kept, self.start_limit);
+        let answers = Arc::new(FaceAnswers::new(asker, Vec::new()));
+        let host = Host::start(Options { answers, ..usual }).expect("the host starts");
+        host.settled(None).await;
+        Play { home: self.home, host }
     }
 }
 
@@ -250,7 +262,7 @@ impl Play {
         started(&self.home)
     }
 
-    pub(crate) fn server(&self, name: &str) -> std::sync::Arc<Server> {
+    pub(crate) fn server(&self, name: &str) -> Arc<Server> {
         let fleet = self.host.fleet().load();
         fleet.servers.get(name).unwrap_or_else(|| panic!("there is no server `{name}`")).clone()
     }

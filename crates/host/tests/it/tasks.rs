@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_host::execute::TaskWish;
 use switchboard_host::record::WhichTasks;
-use switchboard_host::review::{Ask, Asker, FaceAnswers, Reply, Replying};
-use switchboard_host::{Attention, Caller, Host, Options, OutcomeKind, ProposedCall, Record};
+use switchboard_host::review::{Ask, Asker, Reply, Replying};
+use switchboard_host::{Attention, Caller, Host, OutcomeKind, ProposedCall, Record};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 
@@ -38,15 +38,6 @@ impl Asker for Counting {
         self.0.fetch_add(1, Ordering::SeqCst);
         Box::pin(async { Reply::Accept(json!({"answer": "green"}).as_object().cloned()) })
     }
-}
-
-async fn asked_by(asker: Arc<dyn Asker>, stage: Stage) -> Play {
-    let config = stage.write_config();
-    let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
-    let answers = Arc::new(FaceAnswers::new(asker, Vec::new()));
-    let host = Host::start(Options { answers, ..usual }).unwrap();
-    host.settled(None).await;
-    Play { home: stage.home, host }
 }
 
 #[tokio::test]
@@ -112,7 +103,7 @@ async fn the_configuration_makes_a_task_of_a_tool_that_leaves_the_choice() {
 async fn what_a_task_asks_is_answered_once() {
     for era in ERAS {
         let asker: Arc<Counting> = Arc::default();
-        let play = asked_by(Arc::clone(&asker) as Arc<dyn Asker>, stage(era, &[])).await;
+        let play = stage(era, &[]).asked_by(Arc::clone(&asker) as Arc<dyn Asker>).await;
         let record = play.call("research", json!({"ms": 50, "ask": true})).await;
         assert_eq!(words(&record), (OutcomeKind::Ok, None), "{era}: {record:?}");
         assert_eq!(text(&record), "found it: green", "{era}");

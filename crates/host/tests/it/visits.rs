@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::review::{Ask, AskKind, Asker, FaceAnswers, NobodyToAsk, Reply, Replying};
-use switchboard_host::{Host, Options, OutcomeKind};
+use switchboard_host::OutcomeKind;
+use switchboard_host::review::{Ask, AskKind, Asker, NobodyToAsk, Reply, Replying};
 
-use crate::stage::{Play, SERVER, Stage, message, options, text, words};
+use crate::stage::{Play, SERVER, Stage, message, text, words};
 
 /// Somebody who agrees to every address, and counts them.
 #[derive(Default)]
@@ -25,12 +24,7 @@ impl Asker for Agrees {
 
 async fn asked_by(asker: Arc<dyn Asker>) -> Play {
     let stage = Stage::new().fixture(SERVER, &["echo", "--tasks", "--era", "legacy"], 60);
-    let config = stage.write_config();
-    let usual = options(stage.home.path(), config, false, Duration::from_secs(30));
-    let answers = Arc::new(FaceAnswers::new(asker, Vec::new()));
-    let host = Host::start(Options { answers, ..usual }).unwrap();
-    host.settled(None).await;
-    Play { home: stage.home, host }
+    stage.asked_by(asker).await
 }
 
 #[tokio::test]

@@ -1,0 +1,61 @@
+//! A server that offers something else from one moment to the next.
+
+use serde_json::{Value, json};
+
+use crate::switchboard::{Switchboard, fixture};
+
+/// A server that changes its mind: what it offers is laid over by a file.
+pub(crate) struct Drifting {
+    pub(crate) switchboard: Switchboard,
+}
+
+impl Drifting {
+    pub(crate) fn new() -> Self {
+        Self::with(&json!({}))
+    }
+
+    pub(crate) fn with(settings: &Value) -> Self {
+        let drifting = Self { switchboard: Switchboard::new() };
+        drifting.configure(settings, &json!({}));
+        drifting
+    }
+
+    pub(crate) fn configure(&self, settings: &Value, more: &Value) {
+        let mut entry = self.entry();
+        for (key, value) in more.as_object().unwrap() {
+            entry[key] = value.clone();
+        }
+        let config = json!({"mcpServers": {"srv": entry}, "settings": settings});
+        self.switchboard.write_config(&config.to_string());
+    }
+
+    pub(crate) fn entry(&self) -> Value {
+        let (overlay, trace) =
+            (self.switchboard.text_path("overlay"), self.switchboard.text_path("trace"));
+        fixture(&["echo", "--overlay", &overlay, "--trace", &trace])
+    }
+
+    /// What the server offers differently from here on.
+    pub(crate) fn offers(&self, overlay: &Value) {
+        self.switchboard.write("overlay", &overlay.to_string());
+    }
+
+    /// How many calls have reached the server.
+    pub(crate) fn reached(&self) -> usize {
+        let trace = std::fs::read_to_string(self.switchboard.path("trace")).unwrap_or_default();
+        trace.lines().filter(|line| line.contains(r#"method\":\"tools/call"#)).count()
+    }
+
+    /// Calls with a server of its own, which offers what it does from here on.
+    pub(crate) fn echo(&self, code: i32) -> Value {
+        self.switchboard.call(&["srv", "echo", "text=a", "--no-running"], code)
+    }
+}
+
+/// Another description of its tool.
+pub(crate) const OTHER: &str = "Answers with the text. Now in capitals as well.";
+
+/// Its tool with this description.
+pub(crate) fn described(description: &str) -> Value {
+    json!({"tools": [{"name": "echo", "description": description}]})
+}

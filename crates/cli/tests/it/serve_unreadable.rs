@@ -1,0 +1,104 @@
+//! Messages that cannot be read, or only in two ways, are refused: over HTTP and over a pipe.
+
+use serde_json::{Value, json};
+
+use crate::gateway::modern_params;
+use crate::running::{PATIENCE, Running};
+use crate::serve_client::{Serving, tool_call};
+use crate::serve_stdio::{ask, listed};
+use crate::switchboard::{Switchboard, fixture};
+
+#[test]
+fn a_message_that_can_be_read_in_two_ways_or_not_at_all_is_refused_over_http() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let serving = Serving::start(&switchboard, &[]);
+    serving.wait_for_tool(None, "one__echo");
+    let call = tool_call(None, "one__echo", &json!({"text": "a"}));
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut body: Value = serde_json::from_str(call.body_text()).unwrap();
+        change(&mut body);
+        call.clone().body(&body)
+    };
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    let announced = call.clone().with("Content-Length", "99999999999");
+    for (name, request, expected) in [
+        ("no id", with(&|body| body["id"] = Value::Null), (400, -32_600)),
+        ("an answer as well", with(&|body| body["result"] = json!({})), (400, -32_600)),
+        (
+            "odd abilities",
+            with(&|body| body["params"]["_meta"][capabilities] = json!([])),
+            (400, -32_602),
+        ),
+        ("packed", call.clone().with("Transfer-Encoding", "gzip, chunked"), (415, -32_600)),
+        // Nothing of it is waited for.
+        ("too long", announced, (413, -32_600)),
+    ] {
+        let reply = serving.send(&request);
+        assert_eq!(
+            (reply.status, &reply.json()["error"]["code"]),
+            (expected.0, &json!(expected.1)),
+            "{name}"
+        );
+    }
+    assert_eq!(switchboard.recorded(), [""; 0]);
+}
+
+fn refused(running: &mut Running, line: &str) -> i64 {
+    let before = running.printed().lines().count();
+    running.say(&format!("{line}\n"));
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+    let answer = running.wait_for_some(|so_far| {
+        let new = so_far.lines().skip(before).map(read);
+        new.into_iter().find(|answer| answer["error"].is_object() && answer["id"].is_null())
+    });
+    answer["error"]["code"].as_i64().unwrap()
+}
+
+#[test]
+fn what_is_no_message_is_answered_over_a_pipe_and_what_follows_is_taken() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let mut running = switchboard.start(&["serve", "--stdio"]);
+    let with = |params: Value| modern_params(&params, &json!({}));
+    listed(&mut running, &with(json!({})), "one__echo");
+    let long = "x".repeat(9 << 20);
+    for (line, expected) in [
+        ("hello", -32_700),
+        ("5", -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, -32_600),
+        (&long, -32_600),
+    ] {
+        let start: String = line.chars().take(60).collect();
+        assert_eq!(refused(&mut running, line), expected, "{start}");
+    }
+    let call = with(json!({"name": "one__echo", "arguments": {"text": "a"}}));
+    let echoed = ask(&mut running, 7, "tools/call", &call);
+    assert_eq!(echoed["result"]["content"][0]["text"], "a", "{echoed}");
+    running.close_input();
+    running.finish_within(PATIENCE).expect(0);
+}
+
+#[test]
+fn limits_hold_over_a_pipe() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let mut running = switchboard.start(&["serve", "--stdio", "--max-in-flight", "2"]);
+    let with = |params: Value| modern_params(&params, &json!({}));
+    listed(&mut running, &with(json!({})), "one__slow");
+    let slow = with(json!({"name": "one__slow", "arguments": {"ms": 1_000}}));
+    for id in [1, 2] {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": slow});
+        running.say(&format!("{call}\n"));
+    }
+    let third = ask(&mut running, 3, "tools/list", &with(json!({})));
+    assert_eq!(third["error"]["code"], -32_000, "{third}");
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+    for id in [1, 2] {
+        running.wait_for_line(|line| read(line)["id"] == id && read(line)["result"].is_object());
+    }
+    let fourth = ask(&mut running, 4, "tools/list", &with(json!({})));
+    assert!(fourth["result"].is_object(), "{fourth}");
+    running.close_input();
+    running.finish_within(PATIENCE).expect(0);
+}

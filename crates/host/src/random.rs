@@ -1,0 +1,39 @@
+//! What nobody can guess: bytes, and words that are safe in headers, addresses and pages.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+/// So many random bytes; none if the system gives no randomness.
+#[must_use]
+pub fn bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// A word of 192 random bits, for what ends with a process.
+#[must_use]
+pub fn word() -> Option<String> {
+    bytes::<24>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// A word of 256 random bits, for what is kept or sent elsewhere.
+#[must_use]
+pub fn long_word() -> Option<String> {
+    bytes::<32>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_long_and_never_the_same() {
+        for (make, length) in [(word as fn() -> Option<String>, 32), (long_word, 43)] {
+            let (one, other) = (make().unwrap(), make().unwrap());
+            assert_eq!((one.len(), other.len()), (length, length));
+            assert_ne!(one, other);
+        }
+    }
+}
