@@ -404,9 +404,10 @@ fn the_index_on_disk_follows_the_catalog() {
     let file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!([&file["name"], &file["arguments"]["type"]], ["add", "object"]);
     for name in ["prompts/greet.json", "SERVER_METADATA.json"] {
-        assert!(folder.join(name).exists(), "{name}");
+        poll(PATIENCE, || there(&folder.join(name))).expect(name);
     }
-    assert_eq!(std::fs::read_dir(folder.join("resources")).unwrap().count(), 3);
+    let resources = || std::fs::read_dir(folder.join("resources")).map_or(0, Iterator::count);
+    poll(PATIENCE, || (resources() == 3).then_some(())).expect("the resources have files");
     let grown = folder.join("tools/grown_1.json");
     assert!(!grown.exists());
     client.ask("CallTool", direct("echo", "grow", &json!({})));

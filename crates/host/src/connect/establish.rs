@@ -203,6 +203,7 @@ pub(super) async fn ended(
     reason: &str,
 ) -> Failure {
     let exit = process.stop().await;
+    process.last_words().await;
     let stderr = log.last_lines(10);
     let message = match &exit {
         Some(exit) if reason.contains("closed its output") => format!("the server ended: {exit}"),

@@ -121,8 +121,15 @@ impl Process {
     /// Waits for the end and for the last of what was written to the errors.
     pub(crate) async fn finished(&mut self) -> Option<ExitStatus> {
         let status = self.family.wait().await.ok();
-        tokio::time::timeout(LAST_ERRORS, &mut self.errors).await.ok();
+        self.last_words().await;
         status
+    }
+
+    /// Waits for the last of what was written to the errors; who still holds them is not waited for.
+    pub(super) async fn last_words(&mut self) {
+        if !self.errors.is_finished() {
+            tokio::time::timeout(LAST_ERRORS, &mut self.errors).await.ok();
+        }
     }
 
     /// Ends the server, whose input has been closed: politely, firmly, for certain.
