@@ -114,6 +114,7 @@ pub mod prompt;
 pub mod record;
 pub mod review;
 
+mod alive;
 mod beside;
 pub mod call;
 mod deciding;

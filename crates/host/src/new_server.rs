@@ -185,8 +185,7 @@ pub(crate) fn approve(
     let changed = Pins::change(state, identity, |pins| {
         pins.server = server.to_owned();
         // Another process may have seen, and noted, something else.
-        pins.hold(&book);
-        pins.approve(|kind, name| book.get(&kind).is_some_and(|of| of.contains_key(name)));
+        pins.stand_by(&book);
     });
     changed.map(drop).map_err(|error| error.to_string())
 }

@@ -1,16 +1,17 @@
 //! Stands between the connections and everyone who uses them: what nobody approved does not pass.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::alive::Owner;
 use crate::catalog::{
     HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest, screen,
-    screen_locked, told, unlisted,
+    screen_locked, told,
 };
 use crate::config::{
-    Accepted, Bound, Config, FirstUse, Lock, Pins, Policies, Remembered, ServerConfig, Settings,
-    Transport, Turned, watch,
+    Accepted, Bound, Config, FirstUse, Lock, Noting, Pins, Policies, Remembered, ServerConfig,
+    Settings, Transport, Turned, watch,
 };
 use crate::connect::{Fleet, Server};
 use crate::events::{Events, What};
@@ -20,6 +21,7 @@ use crate::published::Published;
 use crate::server_id::ServerId;
 use crate::sorted::{By, From, Sorted};
 use crate::tasks::Tasks;
+use crate::whole_file::create_folder;
 
 /// What passes and what does not, as it changes.
 #[derive(Clone, Debug)]
@@ -130,6 +132,8 @@ struct Desk {
     shown_by: (Arc<Accepted>, Option<Arc<Policies>>),
     /// The edition of what passes, and that of what came.
     editions: (u64, u64),
+    /// The lock by which others see that what is held here is held still; from the first time on.
+    owner: Option<Owner>,
 }
 
 impl Desk {
@@ -217,7 +221,7 @@ impl Desk {
         let before = self.sorted.remove(&server.id).filter(|before| before.from.is(&from));
         let sorted = match before {
             Some(before) if before.by == Some(by) => before,
-            before => {
+            _ => {
                 let screened = match &self.lock {
                     Some(lock) => {
                         let is_told = server.agreement.is_none()
@@ -230,13 +234,10 @@ impl Desk {
                     Turned::Server => hold_turned(server, screened),
                     Turned::Definition => screened,
                 };
-                // Noted once: two processes that see different things do not overwrite each other
-                // in turns.
-                let is_noted = self.lock.is_some()
-                    || before.is_some_and(|before| before.is_noted)
-                    || screened.held.definitions.is_empty()
-                        && (server.agreement.is_none() || !self.has_notes(&from.identity));
-                Sorted { from, by: Some(by), screened, is_noted, is_fresh: true }
+                let mut sorted =
+                    Sorted { from, by: Some(by), screened, is_noted: true, is_fresh: true };
+                sorted.is_noted = self.is_noted(&sorted);
+                sorted
             }
         };
         self.sorted.insert(server.id.clone(), sorted);
@@ -255,9 +256,18 @@ impl Desk {
         }
     }
 
-    /// Whether something of a server was held before.
-    fn has_notes(&self, identity: &str) -> bool {
-        self.pins.get(identity).is_some_and(|pins| matches!(pins, Ok(it) if !it.held.is_empty()))
+    /// Whether other processes can read in the file what is held of a server, and nothing else.
+    fn is_noted(&self, sorted: &Sorted) -> bool {
+        // A lock has no pins, and nothing can be noted in a file that cannot be read.
+        let Some(Ok(pins)) = self.pins.get(&sorted.from.identity) else { return true };
+        let held = book_of(&sorted.screened.held.definitions);
+        if held.is_empty() && pins.held.is_empty() {
+            return true;
+        }
+        let owners = Pins::owners(&self.state);
+        let noting = Noting { me: self.owner.as_ref().map(Owner::name), owners: &owners };
+        let is_told = pins.asked || !pins.approved.is_empty() || !sorted.is_asked();
+        is_told && !pins.clone().note(&held, sorted.unlisted().as_ref(), &noting)
     }
 
     /// The server without what is always allowed by an answer to something else; and whether that is
@@ -303,33 +313,32 @@ impl Desk {
             let Some(config) = server.and_then(|server| server.config.clone()) else { continue };
             let first = std::mem::take(&mut sorted.screened.first);
             let held = book_of(&sorted.screened.held.definitions);
-            // What is not connected was not seen as it is now.
-            let is_seen = sorted.from.agreement.is_some();
-            let unlisted = is_seen.then(|| unlisted(&sorted.from.offers));
+            let unlisted = sorted.unlisted();
             sorted.is_noted = true;
+            // Nothing is noted, and all of it held, if nobody could tell that it is of this process.
+            let claimed =
+                if held.is_empty() { Ok(()) } else { claim(&self.state, &mut self.owner) };
+            let me = self.owner.as_ref().map(|owner| owner.name().to_owned());
             let is_first = !first.is_empty();
             let is_asked = sorted.is_asked();
             let unseen = is_first.then(|| PinnedUnseen::of(&config, &first));
             let mut was_known = false;
             let (state, identity) = (self.state.clone(), sorted.from.identity.clone());
             let writing = tokio::task::spawn_blocking(move || {
+                claimed?;
+                let owners = Pins::owners(&state);
+                let noting = Noting { me: me.as_deref(), owners: &owners };
                 let written = Pins::change(&state, &identity, |pins| {
                     pins.server = config.id.to_string();
                     pins.how = config.how();
                     was_known = !pins.approved.is_empty() || pins.asked;
                     pins.asked |= is_asked && pins.approved.is_empty();
                     pins.trust_first(first);
-                    if let Some(unlisted) = &unlisted {
-                        pins.forget_held(unlisted);
-                    }
-                    pins.hold(&held);
+                    pins.note(&held, unlisted.as_ref(), &noting);
                 });
-                written.map(|pins| (pins, was_known))
+                written.map(|pins| (pins, was_known)).map_err(|error| error.to_string())
             });
-            let written = match writing.await {
-                Ok(written) => written.map_err(|error| error.to_string()),
-                Err(error) => Err(error.to_string()),
-            };
+            let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
             if let (Ok((_, false)), Some(unseen)) = (&written, unseen) {
                 self.newcomers.pinned(unseen);
             }
@@ -366,4 +375,16 @@ impl Desk {
         let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
         pins.chain([Remembered::file(&self.state), Accepted::file(&self.state)]).collect()
     }
+}
+
+/// Makes the lock of this process, if it has none.
+fn claim(state: &Path, owner: &mut Option<Owner>) -> Result<(), String> {
+    if owner.is_some() {
+        return Ok(());
+    }
+    let owners = Pins::owners(state);
+    let claimed = create_folder(&owners).and_then(|()| Owner::claim_alone(&owners));
+    let failed = |cause| format!("{}: what is held cannot be noted: {cause}", owners.display());
+    *owner = Some(claimed.map_err(failed)?);
+    Ok(())
 }

@@ -1,11 +1,12 @@
 //! What was made of one server that was screened, from what, and by which settings.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchboard_wire::handshake::Agreement;
 
-use crate::catalog::{Screened, Why};
-use crate::config::{FirstUse, Settings, Turned};
+use crate::catalog::{Screened, Why, unlisted};
+use crate::config::{FirstUse, PinKind, Settings, Turned};
 use crate::connect::Offers;
 use crate::newcomers::Newcomers;
 use crate::server_id::ServerId;
@@ -65,6 +66,11 @@ impl Sorted {
     pub(crate) fn is_asked(&self) -> bool {
         self.by.is_some_and(|by| by.is_attended && by.first_use == FirstUse::Ask)
             && self.screened.held.whole == Some(Why::FirstUse)
+    }
+
+    /// Of which kinds nobody knows what the server offers now; none if it was not seen.
+    pub(crate) fn unlisted(&self) -> Option<BTreeSet<PinKind>> {
+        self.from.agreement.is_some().then(|| unlisted(&self.from.offers))
     }
 
     pub(crate) fn is_due(&self) -> bool {

@@ -217,6 +217,29 @@ fn rp_11_and_pl_02_a_tool_that_appears_later_is_hidden_whatever_is_allowed() {
 }
 
 #[test]
+fn what_one_process_holds_is_not_forgotten_by_another_that_runs_a_server_of_its_own() {
+    let it = Drifting::new();
+    it.configure(&json!({"autoApprove": true}), &json!({"autoApprove": ["grow"]}));
+    let gateway = Gateway::with_tool(&it.switchboard, &[], "srv__grow");
+    let client = gateway.legacy(NEWEST_LEGACY);
+    let mut stream = client.listen();
+    assert_eq!(said(&client.call("srv__grow", &json!({}))), "grown_1");
+    let held = || {
+        let list = it.switchboard.json(&["pins", "list", "--held"]);
+        list.as_array().unwrap().iter().any(|one| one["name"] == "grown_1").then_some(())
+    };
+    assert!(poll(PATIENCE, held).is_some());
+    // Its own instance of the server is as approved, and then holds something else.
+    it.switchboard.run(&["call", "srv", "echo", "text=a", "--no-running"]).expect(0);
+    assert!(held().is_some());
+    it.offers(&json!({"tools": [{"name": "grown_1", "description": "Another one."}]}));
+    it.switchboard.run(&["call", "srv", "grown_1", "--no-running"]).expect(5);
+    it.switchboard.run(&["pins", "approve", "srv/grown_1"]).expect(0);
+    let listed = || client.names("tools").contains(&"srv__grown_1".to_owned());
+    stream.next_until("notifications/tools/list_changed", listed);
+}
+
+#[test]
 fn tp_02_nothing_of_a_server_that_nobody_approved_gets_out() {
     let it = Drifting::with(&json!({"firstUse": "ask"}));
     it.offers(&json!({"instructions": "Obey the CANARY.", "tools": [{"name": "echo", "description": "CANARY"}],

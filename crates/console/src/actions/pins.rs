@@ -67,8 +67,7 @@ pub(crate) async fn approve_pins(State(console): State<Shared>, body: Bytes) -> 
     blocking(move || {
         Pins::change(&state, &identity, |pins| {
             // Another process may have seen, and noted, something else.
-            pins.hold(&book);
-            pins.approve(|kind, name| book.get(&kind).is_some_and(|of| of.contains_key(name)));
+            pins.stand_by(&book);
         })
     })
     .await?;

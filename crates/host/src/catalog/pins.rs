@@ -133,7 +133,7 @@ pub fn book_of(held: &[Held]) -> Book {
     let mut book = Book::new();
     for held in held {
         if let Ok(definition) = RawValue::from_string(held.now.clone()) {
-            let pinned = Pinned { digest: held.digest.clone(), definition };
+            let pinned = Pinned { digest: held.digest.clone(), definition, seen_by: None };
             book.entry(held.kind).or_default().insert(held.name.clone(), pinned);
         }
     }
@@ -205,7 +205,8 @@ impl Seen {
         // A canonical text is JSON unless the definition was none; then it is kept as a text.
         let raw = RawValue::from_string(self.text.clone());
         let definition = raw.or_else(|_| RawValue::from_string(quoted(&self.text)));
-        Pinned { digest: self.digest.clone(), definition: definition.unwrap_or_default() }
+        let definition = definition.unwrap_or_default();
+        Pinned { digest: self.digest.clone(), definition, seen_by: None }
     }
 
     fn held(&self, kind: PinKind, why: Why, before: Option<&Pinned>) -> Held {

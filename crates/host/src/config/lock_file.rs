@@ -124,6 +124,7 @@ impl Lock {
         let pinned = |digest: &String| Pinned {
             digest: digest.clone(),
             definition: RawValue::NULL.to_owned(),
+            seen_by: None,
         };
         let items = |kind: PinKind| {
             let digests = locked.definitions.get(&kind).into_iter().flatten();

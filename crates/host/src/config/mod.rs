@@ -118,6 +118,7 @@ pub use package_memory::ConfirmedPackages;
 pub use pasted::{PastedEntry, entry_of, pasted_entries};
 pub(crate) use path_parts::path_in;
 pub use pattern::Pattern;
+pub(crate) use pins_file::Noting;
 pub use pins_file::{Book, PinKind, Pinned, Pins};
 pub use places::{Level, Places};
 pub use policies::{policy_from_text, read_policy};

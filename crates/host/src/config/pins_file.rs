@@ -7,14 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::alive::is_alive;
 use crate::config::change::change_long;
 use crate::config::error::ConfigError;
 use crate::config::file::read_text_within;
 
 /// The longest file of pins, in bytes: a server may list thousands of tools.
 const LONGEST: u64 = 64 * 1024 * 1024;
-/// So many held definitions are kept beyond those that the server offers at the moment.
-const MOST_HELD: usize = 2_000;
 
 /// What can be pinned.
 #[derive(
@@ -39,6 +38,17 @@ pub struct Pinned {
     pub digest: String,
     /// The canonical text.
     pub definition: Box<RawValue>,
+    /// Who saw it, while it is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_by: Option<String>,
+}
+
+/// Whose notes of what is held a process may change: its own, and those of nobody who is left.
+pub(crate) struct Noting<'a> {
+    /// The name of this process; none if it has noted nothing yet.
+    pub(crate) me: Option<&'a str>,
+    /// The folder with the locks of those who have.
+    pub(crate) owners: &'a Path,
 }
 
 /// Definitions by kind and name. A kind that is there, even without a name, has been listed.
@@ -84,6 +94,11 @@ impl Pins {
     #[must_use]
     pub fn file(state: &Path, identity: &str) -> PathBuf {
         folder(state).join(format!("{identity}.json"))
+    }
+
+    /// Where those who hold something have their locks.
+    pub(crate) fn owners(state: &Path) -> PathBuf {
+        folder(state).join("owners")
     }
 
     /// The pins of a server; without a file there are none.
@@ -132,22 +147,56 @@ impl Pins {
         }
     }
 
-    /// Forgets what waited before the server was seen as it is now: what it does not offer any more
-    /// must not be approved. Of kinds that could not be listed nobody knows what it offers.
-    pub fn forget_held(&mut self, unlisted: &BTreeSet<PinKind>) {
-        self.held.retain(|kind, _| unlisted.contains(kind));
+    /// Notes what waits for a person, so that other processes can show and approve it, and gives
+    /// whether that is anything new.
+    ///
+    /// What the server does not offer any more must not be approved, so it is forgotten; but for
+    /// `unlisted` kinds, of which nobody knows what it offers, and without them for none. What another
+    /// process holds at the moment stays as it is: each may run a server of its own, and two that see
+    /// different things would else overwrite each other in turns.
+    pub(crate) fn note(
+        &mut self,
+        held: &Book,
+        unlisted: Option<&BTreeSet<PinKind>>,
+        noting: &Noting<'_>,
+    ) -> bool {
+        let mut is_new = false;
+        for (kind, notes) in &mut self.held {
+            if unlisted.is_none_or(|unlisted| unlisted.contains(kind)) {
+                continue;
+            }
+            let count = notes.len();
+            let is_held = |name: &String| held.get(kind).is_some_and(|of| of.contains_key(name));
+            notes.retain(|name, noted| is_held(name) || noting.is_of_another(noted));
+            is_new |= notes.len() < count;
+        }
+        for (kind, items) in held {
+            let notes = self.held.entry(*kind).or_default();
+            for (name, item) in items {
+                let before = notes.get(name);
+                if before.is_some_and(|noted| noting.is_of_another(noted)) {
+                    continue;
+                }
+                let seen_by = noting.me.map(str::to_owned);
+                is_new |= before.is_none_or(|noted| {
+                    noted.digest != item.digest
+                        || noted.seen_by.is_none()
+                        || noted.seen_by != seen_by
+                });
+                notes.insert(name.clone(), Pinned { seen_by, ..item.clone() });
+            }
+        }
+        self.held.retain(|_, notes| !notes.is_empty());
+        is_new
     }
 
-    /// Keeps what waits for a person, so that other processes can show and approve it.
-    pub fn hold(&mut self, seen: &Book) {
-        let kept: usize = self.held.values().map(BTreeMap::len).sum();
-        if kept > MOST_HELD {
-            self.held.clear();
-        }
-        for (kind, items) in seen {
+    /// Stands by these definitions from now on, whatever else was noted under their names.
+    pub fn stand_by(&mut self, book: &Book) {
+        for (kind, items) in book {
             let held = self.held.entry(*kind).or_default();
             held.extend(items.iter().map(|(name, item)| (name.clone(), item.clone())));
         }
+        self.approve(|kind, name| book.get(&kind).is_some_and(|of| of.contains_key(name)));
     }
 
     /// Stands by held definitions from now on, exactly as they were seen; gives how many.
@@ -160,7 +209,7 @@ impl Pins {
             held.retain(|name, item| {
                 let is_wanted = wanted(kind, name);
                 if is_wanted {
-                    approved.insert(name.clone(), item.clone());
+                    approved.insert(name.clone(), Pinned { seen_by: None, ..item.clone() });
                     count += 1;
                 }
                 !is_wanted
@@ -189,6 +238,13 @@ impl Pins {
     }
 }
 
+impl Noting<'_> {
+    fn is_of_another(&self, noted: &Pinned) -> bool {
+        let by = noted.seen_by.as_deref().filter(|by| self.me != Some(*by));
+        by.is_some_and(|by| is_alive(self.owners, by))
+    }
+}
+
 fn folder(state: &Path) -> PathBuf {
     state.join("pins")
 }
@@ -205,11 +261,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::alive::Owner;
 
     fn book(names: &[(&str, &str)]) -> Book {
         let item = |(name, digest): &(&str, &str)| {
             let definition = RawValue::from_string(format!("{{\"name\":\"{name}\"}}")).unwrap();
-            ((*name).to_owned(), Pinned { digest: (*digest).to_owned(), definition })
+            ((*name).to_owned(), Pinned { digest: (*digest).to_owned(), definition, seen_by: None })
         };
         BTreeMap::from([(PinKind::Tool, names.iter().map(item).collect())])
     }
@@ -236,19 +293,51 @@ mod tests {
 
     #[test]
     fn what_is_approved_is_what_was_seen_and_what_is_revoked_waits() {
+        let owners = tempfile::tempdir().unwrap();
+        let noting = Noting { me: Some("me"), owners: owners.path() };
         let mut pins = Pins::default();
         pins.trust_first(book(&[("read", "1")]));
-        pins.hold(&book(&[("read", "3"), ("other", "1")]));
-        pins.forget_held(&BTreeSet::from([PinKind::Tool]));
+        let unlisted = BTreeSet::from([PinKind::Tool]);
+        pins.note(&book(&[("read", "3"), ("other", "1")]), Some(&unlisted), &noting);
+        pins.note(&Book::new(), Some(&unlisted), &noting);
+        pins.note(&Book::new(), None, &noting);
         assert_eq!(digests(&pins.held), pairs(&[("other", "1"), ("read", "3")]));
-        pins.forget_held(&BTreeSet::new());
-        pins.hold(&book(&[("read", "2"), ("write", "1")]));
+        pins.note(&book(&[("read", "2"), ("write", "1")]), Some(&BTreeSet::new()), &noting);
         assert_eq!(pins.approve(|_, name| name == "write"), 1);
         assert_eq!(digests(&pins.approved), pairs(&[("read", "1"), ("write", "1")]));
         assert_eq!(digests(&pins.held), pairs(&[("read", "2")]));
         assert_eq!(pins.revoke(|_, _| true), 2);
         assert_eq!(digests(&pins.approved), pairs(&[]));
         assert_eq!(digests(&pins.held), pairs(&[("read", "2"), ("write", "1")]));
+        pins.stand_by(&book(&[("read", "4")]));
+        assert_eq!(digests(&pins.approved), pairs(&[("read", "4")]));
+    }
+
+    #[test]
+    fn what_a_process_holds_stays_noted_as_long_as_it_lives_and_nobody_writes_in_turns() {
+        let owners = tempfile::tempdir().unwrap();
+        let claim = || Owner::claim_alone(owners.path()).unwrap();
+        let (one, two) = (claim(), claim());
+        let by = |owner: &Owner, pins: &mut Pins, items: &[(&str, &str)]| {
+            let noting = Noting { me: Some(owner.name()), owners: owners.path() };
+            let held = if items.is_empty() { Book::new() } else { book(items) };
+            pins.note(&held, Some(&BTreeSet::new()), &noting)
+        };
+        let mut pins = Pins::default();
+        assert!(by(&one, &mut pins, &[("grown", "1")]));
+        assert!(!by(&one, &mut pins, &[("grown", "1")]));
+        // The other sees nothing of it, or something else under the same name.
+        assert!(!by(&two, &mut pins, &[]));
+        assert!(!by(&two, &mut pins, &[("grown", "2")]));
+        assert!(by(&two, &mut pins, &[("other", "1")]));
+        assert!(!by(&one, &mut pins, &[("grown", "1")]));
+        assert_eq!(digests(&pins.held), pairs(&[("grown", "1"), ("other", "1")]));
+        // Approved, the name is free for what the other holds.
+        assert_eq!(pins.approve(|_, name| name == "grown"), 1);
+        assert!(by(&two, &mut pins, &[("grown", "2"), ("other", "1")]));
+        drop(two);
+        assert!(by(&one, &mut pins, &[]));
+        assert_eq!(digests(&pins.held), pairs(&[]));
     }
 
     #[test]

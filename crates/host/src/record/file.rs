@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
@@ -12,12 +11,10 @@ use rusqlite::{Connection, ErrorCode};
 use super::entry::Opened;
 use super::file_error::FileError;
 use super::ledger::LedgerOptions;
-use super::owners::Gate;
 use super::schema::{Schema, connect, migrate};
+use crate::alive::Gate;
 use crate::whole_file::create_folder;
 
-/// How long another process may take to open a file of the same folder.
-const GATE_PATIENCE: Duration = Duration::from_secs(10);
 /// Files up to this size are checked in full at every start; larger ones only after a suspicion.
 const CHECKED_IN_FULL: u64 = 16 << 20;
 
@@ -27,8 +24,7 @@ pub(super) fn enter(path: &Path) -> Result<(PathBuf, Gate), FileError> {
     let owners = owners_of(path);
     create_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     refuse_exposed(&folder)?;
-    let gate = Gate::enter(&owners, GATE_PATIENCE)
-        .map_err(|error| FileError::from_folder(path, &error))?;
+    let gate = Gate::enter(&owners).map_err(|error| FileError::from_folder(path, &error))?;
     Ok((owners, gate))
 }
 

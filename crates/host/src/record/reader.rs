@@ -14,11 +14,11 @@ use super::error::LedgerError;
 use super::file::owners_of;
 use super::filter::{Filter, list};
 use super::journal::busy;
-use super::owners::{is_alive, lock_path};
 use super::results::StoredResult;
 use super::rows::full;
 use super::schema::connect_to_read;
 use super::startup;
+use crate::alive::is_alive;
 use crate::outcome::OutcomeKind;
 use crate::proposed::TargetKind;
 use crate::timeline::Timeline;
@@ -221,7 +221,7 @@ fn wait_for_others(path: &Path, own: Option<&str>) {
         if others.is_empty() {
             return;
         }
-        if others.iter().any(|owner| !is_alive(&lock_path(&owners, owner))) {
+        if others.iter().any(|owner| !is_alive(&owners, owner)) {
             // If it cannot be written here, what the database has is all there is to read.
             _ = startup::bring_in(path);
             return;

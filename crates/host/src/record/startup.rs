@@ -10,9 +10,10 @@ use super::file::{self, enter, folder_of};
 use super::file_error::FileError;
 use super::ids::{Block, FIRST_BLOCK};
 use super::ledger::LedgerOptions;
-use super::owners::{Owner, recover};
+use super::owners::recover;
 use super::schema::LEDGER;
 use super::statements::reserve;
+use crate::alive::Owner;
 
 /// A ledger that can be written.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(super) fn start(path: &Path, options: &LedgerOptions) -> Result<Started, Led
     let mut opened = Opened::default();
     let mut connection = file::open(path, options, &LEDGER, &mut opened)?;
     let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
-    recover(&mut connection, &owners, &journals(path), &mut opened).map_err(failed)?;
+    recover(&mut connection, (&owners, &gate), &journals(path), &mut opened).map_err(failed)?;
     let block = reserve(&connection, FIRST_BLOCK).map_err(failed)?;
     Ok(Started { connection, owner, block, opened })
 }

@@ -11,9 +11,9 @@ use super::entry::Opened;
 use super::file::{self, enter, is_damage, suspect};
 use super::file_error::{FileError, hint_for};
 use super::ledger::{Ledger, LedgerOptions};
-use super::owners::{Owner, is_alive, lock_path};
 use super::schema::migrate;
 use super::waiting_rows::{self as rows, Here, Trouble, WAITING};
+use crate::alive::{Owner, is_alive};
 use crate::review::{
     Answered, Asked, CallLookup, CallSeen, Entry, Given, LookingUp, State, WaitingError,
     WaitingStore, WhichCall,
@@ -163,7 +163,7 @@ impl Open {
         let mut dead = Vec::new();
         if let Some(owners) = &self.owners {
             dead = rows::owners(&self.connection)?;
-            dead.retain(|owner| !is_alive(&lock_path(owners, owner)));
+            dead.retain(|owner| !is_alive(owners, owner));
         }
         let abandoned = rows::abandoned(&self.connection, &dead)?;
         if abandoned.is_empty() && !rows::has_expired(&self.connection)? {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::owners::{is_alive, lock_path};
 use super::rows::{time, unreadable};
 use super::schema::Schema;
+use crate::alive::is_alive;
 use crate::review::{Answered, Asked, Entry, Given, State, WaitingError};
 
 /// The table of what waits; the mark reads `SWBW`.
@@ -67,8 +67,7 @@ pub(super) struct Here {
 
 impl Here {
     fn is_alive(&self, owner: &str) -> bool {
-        owner == self.name
-            || self.owners.as_ref().is_none_or(|owners| is_alive(&lock_path(owners, owner)))
+        owner == self.name || self.owners.as_ref().is_none_or(|owners| is_alive(owners, owner))
     }
 }
 

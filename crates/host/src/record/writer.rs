@@ -12,11 +12,11 @@ use super::file::{is_damage, suspect};
 use super::group::Group;
 use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
 use super::journal::Journal;
-use super::owners::Owner;
 use super::queue::{Queue, Taken};
 use super::seal::{Sum, seal, unsealed};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
+use crate::alive::Owner;
 use crate::timelines::Timelines;
 
 /// How many messages go into one transaction.
