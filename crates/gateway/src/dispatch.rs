@@ -19,6 +19,9 @@ const TASKS: &str = r#""tasks":{"list":{},"cancel":{},"requests":{"tools":{"call
 
 impl Gateway {
     /// Answers a request with the text of its result.
+    ///
+    /// What is rare is boxed: a future has the size of its largest part, and is moved as a whole each
+    /// time that it becomes part of another.
     pub(crate) async fn answer(&self, asked: &Asked) -> Result<Reply, RpcError> {
         let era = asked.client.era();
         if waits_for_all(&asked.method) {
@@ -32,21 +35,23 @@ impl Gateway {
             ("tools/call", _) => {
                 let params = asked.params()?;
                 match self.own_tool(asked, params).await {
-                    Some(own) => self.call_own(asked, own).await,
+                    Some(own) => Box::pin(self.call_own(asked, own)).await,
                     None => self.call_with(asked, TargetKind::Tool, params).await,
                 }
             }
-            ("resources/read", _) => self.call(asked, TargetKind::Resource).await,
-            ("prompts/get", _) => self.call(asked, TargetKind::Prompt).await,
-            ("completion/complete", _) => self.complete(asked).await,
+            ("resources/read", _) => Box::pin(self.call(asked, TargetKind::Resource)).await,
+            ("prompts/get", _) => Box::pin(self.call(asked, TargetKind::Prompt)).await,
+            ("completion/complete", _) => Box::pin(self.complete(asked)).await,
             ("server/discover", Era::Modern) => Ok(self.discover(asked)),
-            ("subscriptions/listen", Era::Modern) => self.listen(asked).await.map(Reply::from),
+            ("subscriptions/listen", Era::Modern) => {
+                Box::pin(self.listen(asked)).await.map(Reply::from)
+            }
             ("ping", Era::Legacy) => Ok("{}".to_owned().into()),
             ("logging/setLevel", Era::Legacy) => set_level(asked).map(Reply::from),
             ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true).map(Reply::from),
             ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false).map(Reply::from),
             (method, _) if method.starts_with("tasks/") => {
-                self.about_task(asked).await.map(Reply::from)
+                Box::pin(self.about_task(asked)).await.map(Reply::from)
             }
             (method, _) => {
                 let why = format!("there is no method `{method}`");

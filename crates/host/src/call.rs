@@ -102,11 +102,11 @@ impl Host {
         let outcome = tokio::select! {
             biased;
             outcome = passage.with_fallback(proposed) => outcome,
-            () = attention.cancel.cancelled() => self.given_up(&target, task.get()).await,
+            () = attention.cancel.cancelled() => Box::pin(self.given_up(&target, task.get())).await,
         };
         if let (Some(done), Some(result)) = (done.get(), &outcome.result) {
             let result = String::from_utf8_lossy(result);
-            self.tell_hooks(done, &result, (&open, attention)).await;
+            Box::pin(self.tell_hooks(done, &result, (&open, attention))).await;
         }
         let mut record = self.settle(open, outcome).await;
         record.edited = edited.into_inner();

@@ -124,7 +124,8 @@ impl Passage<'_> {
             return Ok(permitted);
         }
         self.open.decided(VerdictWord::Ask, question.why());
-        self.review(question, &session).await
+        // Boxed: the future is large, and most calls do not need it.
+        Box::pin(self.review(question, &session)).await
     }
 
     /// Has a person agree to a permitted call that somebody doubts.
@@ -137,7 +138,7 @@ impl Passage<'_> {
         self.note_decision();
         let session = self.session().await?;
         let asking = Asking { caller: self.caller, session: &session };
-        self.review(permitted.doubted(why, asking), &session).await
+        Box::pin(self.review(permitted.doubted(why, asking), &session)).await
     }
 
     /// Asks a person, again where the arguments that they put in place do not fit.

@@ -198,7 +198,8 @@ impl Peer {
                 }
             }
             Link::Http(link) => {
-                let telling = link.tell(&self.shared, text, method);
+                // Boxed: the future is large, and all who tell something would be as large.
+                let telling = Box::pin(link.tell(&self.shared, text, method));
                 tokio::time::timeout(PATIENCE, telling).await.unwrap_or_else(|_| {
                     Err(RequestError::Unknown("the server does not take messages".to_owned()))
                 })

@@ -59,7 +59,7 @@ fn ask(
     headers: &HeaderMap,
     access: &Access,
     (id, method, params): (&Json, &str, Option<Json>),
-) -> Result<(Asked, Option<mpsc::Receiver<String>>), RpcError> {
+) -> Result<(Box<Asked>, Option<mpsc::Receiver<String>>), RpcError> {
     let read = asked::read(params.as_ref())?;
     let meta = read.meta.as_ref();
     let version = meta.and_then(|meta| meta.protocol_version.as_deref());
@@ -94,7 +94,8 @@ fn ask(
         read: OnceLock::from(Ok(read)),
         cancel: CancellationToken::new(),
     };
-    Ok((asked, stream))
+    // Boxed: it is handed on a few times, and is no small thing.
+    Ok((Box::new(asked), stream))
 }
 
 /// The answer as JSON, or as the end of a stream where something came before it.
@@ -102,7 +103,7 @@ fn ask(
 /// Whoever closes the response gives the request up: then this future, or the stream, is dropped.
 async fn answer(
     gateway: &Gateway,
-    (asked, messages): (Asked, Option<mpsc::Receiver<String>>),
+    (asked, messages): (Box<Asked>, Option<mpsc::Receiver<String>>),
     pass: Pass,
 ) -> Response {
     let revoked = || refusal(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");

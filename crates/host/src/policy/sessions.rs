@@ -20,10 +20,10 @@ pub struct SessionFacts {
     pub calls: u64,
     /// How many of them went to each server.
     pub times: BTreeMap<Arc<str>, u64>,
-    /// The servers that results came from.
-    pub reads: BTreeSet<Arc<str>>,
+    /// The servers that results came from. Shared, as every call is decided by a copy of all this.
+    pub reads: Arc<BTreeSet<Arc<str>>>,
     /// Those of them that are not trusted.
-    pub untrusted: BTreeSet<Arc<str>>,
+    pub untrusted: Arc<BTreeSet<Arc<str>>>,
     /// What the results came from: the tools, resources and prompts.
     pub results: Arc<Results>,
 }
@@ -47,7 +47,7 @@ impl SessionFacts {
     /// Takes in that a result came from a server.
     pub fn read(&mut self, server: &str) {
         if !self.reads.contains(server) {
-            self.reads.insert(server.into());
+            Arc::make_mut(&mut self.reads).insert(server.into());
         }
     }
 
@@ -55,7 +55,7 @@ impl SessionFacts {
     pub fn read_untrusted(&mut self, server: &str) {
         self.read(server);
         if !self.untrusted.contains(server) {
-            self.untrusted.insert(server.into());
+            Arc::make_mut(&mut self.untrusted).insert(server.into());
         }
     }
 

@@ -41,12 +41,12 @@ pub(super) async fn read(
 ) -> Result<Answered, RequestError> {
     let status = response.status();
     if !status.is_success() {
-        return Err(refusal(response).await);
+        return Err(Box::pin(refusal(response)).await);
     }
     match kind_of(&response) {
         BodyKind::Events => {
             let events = Events::new(response, shared.limits.frame_bytes);
-            follow(shared, id, events).await
+            Box::pin(follow(shared, id, events)).await
         }
         BodyKind::Json => {
             let body = body_of(response, shared.limits.body_bytes).await?;

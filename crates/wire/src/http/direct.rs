@@ -184,7 +184,7 @@ impl Direct {
         let mut response = response.map(|incoming| Answering::new(incoming, open, back));
         response.extensions_mut().insert(answerer);
         if response.headers().contains_key(CONTENT_ENCODING) {
-            return unpacked(response).await;
+            return Box::pin(unpacked(response)).await;
         }
         Ok(Reply(Way::Direct(response)))
     }

@@ -98,7 +98,8 @@ impl HttpLink {
             if response.status() == 404 && known.is_some() && !opening && !renewed {
                 // The server has forgotten the session, so it has not run the request.
                 renewed = true;
-                self.renew(shared, known).await?;
+                // Boxed, as all that is rare: a future has the size of its largest part.
+                Box::pin(self.renew(shared, known)).await?;
                 continue;
             }
             if opening && response.status().is_success() {
@@ -111,7 +112,8 @@ impl HttpLink {
                 Answered::Here(settled) => settled.map(Delivered::Answered),
                 Answered::Elsewhere => Ok(Delivered::Elsewhere),
                 Answered::CutOff { last_id, retry } => {
-                    self.resume(shared, id, last_id, retry).await.map(|()| Delivered::Elsewhere)
+                    let resumed = Box::pin(self.resume(shared, id, last_id, retry)).await;
+                    resumed.map(|()| Delivered::Elsewhere)
                 }
             };
         }
