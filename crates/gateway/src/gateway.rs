@@ -1,9 +1,9 @@
 //! The handle on the gateway: a host, and what clients are shown of it.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 

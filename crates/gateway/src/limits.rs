@@ -1,10 +1,10 @@
 //! How much one caller may do at once; who wants more is told so without waiting.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use foldhash::HashMap;
 use switchboard_wire::RpcError;
 use tokio_util::sync::CancellationToken;
 

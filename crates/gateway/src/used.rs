@@ -1,7 +1,8 @@
 //! Which tools are called most.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
+
+use foldhash::HashMap;
 
 use crate::session::locked;
 

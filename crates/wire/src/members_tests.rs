@@ -145,3 +145,20 @@ proptest! {
         prop_assert_eq!(found(&text).map(|_| ()), expected(&text), "{:?}", text);
     }
 }
+
+#[test]
+fn eight_bytes_at_once_are_judged_as_one_by_one() {
+    let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
+    for byte in 0..=u8::MAX {
+        for (place, around) in
+            (0..8).flat_map(|place| [b'a', 0x20, 0x7f, 0xff].map(|it| (place, it)))
+        {
+            let mut block = [around; 8];
+            block[place] = byte;
+            let first = block.iter().position(|byte| is_special(*byte));
+            let found = super::special_in(block);
+            let found = (found != 0).then_some(found.trailing_zeros() as usize / 8);
+            assert_eq!(found, first, "{block:?}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! Compiled argument checks, kept by the fingerprint of the definition they were made from.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashMap;
 
 use crate::catalog::arguments::{ArgumentCheck, BadSchema};
 

@@ -1,7 +1,9 @@
 //! What each caller did so far: how many calls, and what its results came from.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashMap;
 
 use crate::caller::{Caller, Origin};
 use crate::policy::results::Results;
