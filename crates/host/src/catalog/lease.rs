@@ -55,7 +55,7 @@ impl Lease {
         Self { fleet, catalog, checks, flagged: Arc::default(), unlisted: Arc::default() }
     }
 
-    /// The same, with what was found in definitions.
+    /// The same, with what was found in definitions, in the order of their servers.
     #[must_use]
     pub fn with_flagged(self, flagged: Arc<[Flagged]>) -> Self {
         Self { flagged, ..self }
@@ -70,9 +70,8 @@ impl Lease {
     /// What was found in the definition of a target.
     #[must_use]
     pub fn flagged(&self, target: &Target) -> Option<&Flagged> {
-        self.flagged.iter().find(|one| {
+        self.flagged_of(&target.server).iter().find(|one| {
             *one.name == *target.name
-                && *one.server.as_str() == *target.server
                 && match target.kind {
                     TargetKind::Tool => one.kind == Kind::Tool,
                     TargetKind::Resource => matches!(one.kind, Kind::Resource | Kind::Template),
@@ -81,12 +80,20 @@ impl Lease {
         })
     }
 
+    /// What was found in the definitions of one server. All are in the order of their servers, so
+    /// that a call does not pay for what was found in others.
+    fn flagged_of(&self, server: &str) -> &[Flagged] {
+        let from = self.flagged.partition_point(|one| one.server.as_str() < server);
+        let rest = self.flagged.get(from..).unwrap_or_default();
+        let count = rest.partition_point(|one| one.server.as_str() == server);
+        rest.get(..count).unwrap_or_default()
+    }
+
     /// Why a target is held by what was found, if it is; no word of it is the server's.
     fn held(&self, target: &Target) -> Option<String> {
         let own = self.flagged(target).filter(|flagged| flagged.is_held());
         own.map(Flagged::reason).or_else(|| {
-            let mut held = self.flagged.iter().filter(|one| one.holds_server());
-            let other = held.find(|one| *one.server.as_str() == *target.server)?;
+            let other = self.flagged_of(&target.server).iter().find(|one| one.holds_server())?;
             Some(format!("{} in another definition of its server", other.reason()))
         })
     }
@@ -360,4 +367,41 @@ fn state_of(status: &Status) -> &'static str {
 
 fn owned(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::scan::Severity;
+    use crate::server_id::ServerId;
+
+    fn flagged(server: &str, name: &str) -> Flagged {
+        Flagged {
+            server: ServerId::new(server).unwrap(),
+            kind: Kind::Tool,
+            name: name.to_owned(),
+            digest: format!("{server} {name}"),
+            pin: String::new(),
+            severity: Severity::Ask,
+            accepted: false,
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_that_of_the_target_s_own_server() {
+        let all = [("a", "x"), ("a", "y"), ("a/b", "x"), ("b", "y"), ("c", "x"), ("c", "z")];
+        let fleet = Arc::new(Fleet::default());
+        let catalog = Arc::new(Catalog::of(&fleet));
+        let lease = Lease::new(fleet, catalog, Arc::default())
+            .with_flagged(all.iter().map(|(server, name)| flagged(server, name)).collect());
+        for server in ["", "a", "a/", "a/b", "aa", "b", "c", "d"] {
+            for name in ["x", "y", "z"] {
+                let target = Target::new(TargetKind::Tool, server, name);
+                let found = lease.flagged(&target).map(|one| one.digest.clone());
+                let expected = all.contains(&(server, name)).then(|| format!("{server} {name}"));
+                assert_eq!(found, expected, "{target}");
+            }
+        }
+    }
 }

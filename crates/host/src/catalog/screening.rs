@@ -90,7 +90,7 @@ impl Flagged {
 pub struct Visible {
     /// The fleet without what is held.
     pub fleet: Arc<Fleet>,
-    /// Every definition in which something was found.
+    /// Every definition in which something was found, in the order of their servers.
     pub flagged: Arc<[Flagged]>,
 }
 
@@ -132,7 +132,7 @@ impl Screen {
         (visible, new)
     }
 
-    /// Every definition of a fleet in which something was found.
+    /// Every definition of a fleet in which something was found, in the order of their servers.
     pub fn flagged(&self, fleet: &Fleet) -> Vec<Flagged> {
         let tools = fleet.servers.values().filter(is_usable).flat_map(|server| {
             server.offers.tools.iter().map(|tool| (server.id.as_str(), tool.name()))
