@@ -155,6 +155,7 @@ mod tests {
                 level: "info".to_owned(),
                 text: format!("line {number}\nmore"),
                 raw: None,
+                during: Vec::new(),
             });
         }
         let said = notices.take("s").unwrap();

@@ -4,9 +4,12 @@ use serde_json::value::RawValue;
 
 use crate::members::{Members, push_text};
 
+/// What all addresses of ours begin with.
+pub(crate) const ADDRESS: &str = "switchboard:";
+
 /// What an address of ours begins with.
 pub(crate) fn prefix(server: &str) -> String {
-    format!("switchboard:{server}:")
+    format!("{ADDRESS}{server}:")
 }
 
 /// The member that names a tool's page, and the same as it was written at first.

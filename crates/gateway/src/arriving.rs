@@ -148,11 +148,10 @@ impl Name<'_> {
         let may_come = match &server.status {
             Status::Starting
             | Status::Waiting { .. }
+            | Status::NeedsApproval
             | Status::NeedsLogin(_)
             | Status::Failed(_) => true,
-            Status::Ready | Status::Disabled | Status::NeedsApproval | Status::NotAllowed(_) => {
-                false
-            }
+            Status::Ready | Status::Disabled | Status::NotAllowed(_) => false,
         };
         // What a server has listed once stays listed while it is down.
         if !may_come || server.agreement.is_some() {
@@ -193,7 +192,14 @@ impl Name<'_> {
             .filter(claims)
             .take(NAMED)
             .map(|server| {
-                let why = server.status.failure().map(|failure| format!(": {}", failure.message));
+                let why = match &server.status {
+                    Status::NeedsApproval => Some(format!(
+                        "look at it, then `switchboard servers approve {}`",
+                        server.id
+                    )),
+                    status => status.failure().map(|failure| failure.message.clone()),
+                };
+                let why = why.map(|why| format!(": {why}"));
                 let (word, why) = (server.status.word(), why.unwrap_or_default());
                 format!("server `{}` is not ready ({word}{why})", server.id)
             })

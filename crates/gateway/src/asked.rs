@@ -13,7 +13,7 @@ use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
-use crate::client::{Abilities, Client, Out};
+use crate::client::{Abilities, Client, Out, is_level};
 use crate::listing::Listing;
 use crate::meta::WrittenMeta;
 
@@ -155,6 +155,15 @@ pub(crate) fn modern_client(meta: &Meta, access: &Access) -> Result<Client, RpcE
         .ok_or_else(|| missing("_meta.io.modelcontextprotocol/clientCapabilities"))?;
     if !capabilities.as_str().starts_with('{') {
         let why = "`_meta.io.modelcontextprotocol/clientCapabilities` is no object";
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
+    if meta.client_info.as_ref().is_some_and(|info| !info.as_str().starts_with('{')) {
+        let why = "`_meta.io.modelcontextprotocol/clientInfo` is no object";
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+    }
+    if let Some(level) = meta.log_level.as_deref().filter(|level| !is_level(level)) {
+        let level = shown_text(level, 40);
+        let why = format!("`_meta.io.modelcontextprotocol/logLevel`: there is no level `{level}`");
         return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
     }
     let abilities = Abilities::read(Some(capabilities.as_str()));

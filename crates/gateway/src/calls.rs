@@ -113,7 +113,10 @@ impl Gateway {
             Wanted::Result => (None, None),
             Wanted::TaskIfAny | Wanted::Task { .. } => Some(mpsc::channel(16)).unzip(),
         };
+        let hears = least.is_some() || asked.client.hears();
+        let (number, wanting) = hears.then(|| self.notices().want(&asked.client)).unzip();
         let attention = Attention {
+            number,
             cancel: cancel.clone(),
             wish: wanted.wish(),
             tasks,
@@ -131,7 +134,7 @@ impl Gateway {
             Box::pin(
                 async move { host.call_with(&lease, proposed, &client.caller, &attention).await },
             );
-        let logs = (least.is_some() || asked.client.hears()).then(|| self.notices().watch());
+        let logs = hears.then(|| self.notices().watch());
         let busy = asked.client.busy_with(&target.server);
         let given = given(params);
         let (rounds, renamed) = (0, None);
@@ -141,6 +144,7 @@ impl Gateway {
             asks,
             progress,
             logs,
+            wanting,
             busy,
             rounds,
             given,
@@ -170,7 +174,7 @@ impl Gateway {
             };
             match happening {
                 Happening::Ended(record) => {
-                    say_the_rest(asked, &mut running, token).await;
+                    self.say_the_rest(asked, &mut running, token).await;
                     return self.hand_out_ended(asked, &running, record.outcome);
                 }
                 Happening::Became(news) => match self.hand_out(asked, running, &news) {
@@ -178,7 +182,7 @@ impl Gateway {
                     Err(back) => running = *back,
                 },
                 Happening::Progress(report) => tell_progress(asked, token, &report).await,
-                Happening::Said(notice) => tell(asked, &running.target.server, notice).await,
+                Happening::Said(notice) => self.tell(asked, &running.target.server, notice).await,
                 Happening::Asked(ask) if running.rounds >= ROUNDS => {
                     let why = format!("the server asked more than {ROUNDS} times");
                     ask.answer.send(Err(RpcError::new(RpcError::INTERNAL_ERROR, why))).ok();
@@ -191,7 +195,9 @@ impl Gateway {
                     match asked.client.era() {
                         // Beside the call, which may go on without the answer: another face is
                         // asked about it as well, or its server loses its patience.
-                        Era::Legacy => drop(tokio::spawn(put(asked.way(), ask))),
+                        Era::Legacy => {
+                            drop(tokio::spawn(put(asked.way(), self.over().clone(), ask)));
+                        }
                         Era::Modern => {
                             let key = ask.key.clone();
                             let key = key.unwrap_or_else(|| format!("ask-{}", asks.len() + 1));
@@ -259,6 +265,35 @@ impl Gateway {
     }
 }
 
+impl Gateway {
+    /// What a server said before it answered may come to us with the answer, or after it.
+    async fn say_the_rest(&self, asked: &Asked, running: &mut Running, token: Option<&Json>) {
+        while let Some(report) = running.progress.as_mut().and_then(|from| from.try_recv().ok()) {
+            tell_progress(asked, token, &report).await;
+        }
+        let Some(logs) = running.logs.as_mut() else { return };
+        tokio::time::sleep(LAST_WORDS).await;
+        while let Ok(notice) = logs.try_recv() {
+            self.tell(asked, &running.target.server, notice).await;
+        }
+    }
+
+    /// Tells a client what the server of its call says, if it wants to hear that.
+    async fn tell(&self, asked: &Asked, server: &str, notice: Notice) {
+        let Notice::Said { server: from, level, params, during } = notice else { return };
+        let meta = asked.params().ok().and_then(|params| params.meta.as_ref());
+        let least = meta.and_then(|meta| meta.log_level.as_deref());
+        let wanted = match (asked.client.era(), least) {
+            (Era::Modern, Some(least)) => is_serious(&level, least),
+            (Era::Modern, None) => false,
+            (Era::Legacy, _) => asked.client.wants(&level),
+        };
+        if wanted && *from == *server && self.notices().are_of(&asked.client, &during) {
+            asked.out.notify("notifications/message", &params).await;
+        }
+    }
+}
+
 pub(crate) async fn next(running: &mut Running) -> Happening {
     let Running { call, asks, progress, logs, news, .. } = running;
     tokio::select! {
@@ -283,36 +318,9 @@ async fn next_notice(from: Option<&mut broadcast::Receiver<Notice>>) -> Option<N
     from?.recv().await.ok()
 }
 
-/// What a server said before it answered may come to us with the answer, or after it.
-async fn say_the_rest(asked: &Asked, running: &mut Running, token: Option<&Json>) {
-    while let Some(report) = running.progress.as_mut().and_then(|from| from.try_recv().ok()) {
-        tell_progress(asked, token, &report).await;
-    }
-    let Some(logs) = running.logs.as_mut() else { return };
-    tokio::time::sleep(LAST_WORDS).await;
-    while let Ok(notice) = logs.try_recv() {
-        tell(asked, &running.target.server, notice).await;
-    }
-}
-
 async fn tell_progress(asked: &Asked, token: Option<&Json>, report: &Json) {
     if let Some(params) = token.and_then(|token| with_token(report, token)) {
         asked.out.notify("notifications/progress", &params).await;
-    }
-}
-
-/// Tells a client what the server of its call says, if it wants to hear that.
-async fn tell(asked: &Asked, server: &str, notice: Notice) {
-    let Notice::Said { server: from, level, params } = notice else { return };
-    let meta = asked.params().ok().and_then(|params| params.meta.as_ref());
-    let least = meta.and_then(|meta| meta.log_level.as_deref());
-    let wanted = match (asked.client.era(), least) {
-        (Era::Modern, Some(least)) => is_serious(&level, least),
-        (Era::Modern, None) => false,
-        (Era::Legacy, _) => asked.client.wants(&level),
-    };
-    if wanted && *from == *server {
-        asked.out.notify("notifications/message", &params).await;
     }
 }
 

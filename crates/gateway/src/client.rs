@@ -81,7 +81,8 @@ impl Abilities {
             });
             members.is_some_and(|members| members.contains_key(name))
         };
-        let given = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get() != "null");
+        // What is no object declares nothing: better not asked than asked what it cannot answer.
+        let given = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get().starts_with('{'));
         let url = has(declared.elicitation, "url");
         Self {
             // An empty object means forms, which were all there was.
@@ -238,6 +239,11 @@ impl Drop for Busy {
             busy.swap_remove(place);
         }
     }
+}
+
+/// Whether there is such a level.
+pub(crate) fn is_level(level: &str) -> bool {
+    LEVELS.contains(&level)
 }
 
 /// Whether a message of `level` is at least as serious as `least`.

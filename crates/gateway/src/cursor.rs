@@ -16,6 +16,8 @@ pub(crate) struct Position {
 /// What comes next, and where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
+    /// Which list it is of: a place in one means nothing in another.
+    pub(crate) list: String,
     pub(crate) position: Position,
     /// Its own name: it may have moved among those of its server.
     pub(crate) key: String,
@@ -25,14 +27,15 @@ impl Cursor {
     /// The cursor as clients are given it.
     pub(crate) fn text(&self) -> String {
         let Position { late, server, place } = &self.position;
-        let late = u8::from(*late);
-        BASE64_URL_SAFE_NO_PAD.encode(format!("{late}\n{server}\n{place}\n{}", self.key))
+        let (list, late) = (&self.list, u8::from(*late));
+        BASE64_URL_SAFE_NO_PAD.encode(format!("{list}\n{late}\n{server}\n{place}\n{}", self.key))
     }
 
     /// The cursor that a client gives back; nothing if it is none of ours.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
-        let mut parts = text.splitn(4, '\n');
+        let mut parts = text.splitn(5, '\n');
+        let list = parts.next()?.to_owned();
         let late = match parts.next()? {
             "0" => false,
             "1" => true,
@@ -41,7 +44,7 @@ impl Cursor {
         let server = parts.next()?.to_owned();
         let place = parts.next()?.parse().ok()?;
         let key = parts.next()?.to_owned();
-        Some(Self { position: Position { late, server, place }, key })
+        Some(Self { list, position: Position { late, server, place }, key })
     }
 
     /// Where a list goes on that may have changed since: at the same thing if it is still there,
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn a_list_goes_on_where_it_was_whatever_came_or_went_before() {
         // The page ended before `b/y`.
-        let cursor = Cursor { position: of("b", 1), key: "y".to_owned() };
+        let cursor = Cursor { list: "tools".to_owned(), position: of("b", 1), key: "y".to_owned() };
         for (keys, expected) in [
             (&[("a", "1"), ("b", "x"), ("b", "y"), ("c", "2")][..], 2),
             // A server before it has gone, or has come.
@@ -102,10 +105,11 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_as_it_was_and_what_is_none_is_refused() {
         for (server, place, key) in [("a", 0, "x"), ("zoë", 999, "a\nb"), ("z", 7, "")] {
-            let cursor = Cursor { position: of(server, place), key: key.to_owned() };
+            let (list, key) = ("tools".to_owned(), key.to_owned());
+            let cursor = Cursor { list, position: of(server, place), key };
             assert_eq!(Cursor::read(&cursor.text()), Some(cursor));
         }
-        for text in ["", "elsewhere", "3.abc", "MA", "Mgphcwow", "!"] {
+        for text in ["", "elsewhere", "3.abc", "MA", "Mgphcwow", "dG9vbHMKMgphCjAKeA", "!"] {
             assert_eq!(Cursor::read(text), None, "{text}");
         }
     }

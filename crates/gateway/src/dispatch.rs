@@ -7,12 +7,16 @@ use switchboard_wire::{Era, Json, Revision, RpcError};
 use crate::answer::{Cache, Reply, dressed};
 use crate::asked::Asked;
 use crate::gateway::Gateway;
-use crate::listing::Kind;
+use crate::limits::BUSY;
+use crate::lists::Kind;
 use crate::session::locked;
 use crate::tasks::EXTENSION;
 
 /// What we can do, whatever the servers can.
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}"#;
+
+/// As many resources one session hears about: templates stand for any number of them.
+const MOST_SUBSCRIBED: usize = 1_000;
 
 /// What 2025-11-25 says about tasks.
 const TASKS: &str = r#""tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;
@@ -92,16 +96,22 @@ impl Gateway {
     fn subscribe(&self, asked: &Asked, wanted: bool) -> Result<String, RpcError> {
         let params = asked.params()?;
         let uri = params.uri.as_deref().ok_or_else(|| crate::asked::missing("uri"))?;
+        let subscriptions = &asked.client.subscribed;
+        // What is gone by now can be left all the same.
+        if !wanted && locked(subscriptions).remove(uri).is_some() {
+            return Ok("{}".to_owned());
+        }
         let target = self
             .listing(&asked.client.view)
             .resource(uri)
             .ok_or_else(|| RpcError::new(-32_002, format!("there is no resource `{uri}`")))?;
-        let subscriptions = &asked.client.subscribed;
         if wanted {
+            if locked(subscriptions).len() >= MOST_SUBSCRIBED {
+                let why = format!("this session has {MOST_SUBSCRIBED} subscriptions already");
+                return Err(RpcError::new(BUSY, why));
+            }
             let subscription = self.want_updates(&target);
             locked(subscriptions).insert(uri.to_owned(), subscription);
-        } else {
-            locked(subscriptions).remove(uri);
         }
         Ok("{}".to_owned())
     }

@@ -12,6 +12,7 @@ use crate::listing::Listing;
 use crate::named::Collision;
 use crate::naming::NameMode;
 use crate::notices::Notices;
+use crate::owners::Owners;
 use crate::parked::Parked;
 use crate::session::{Sessions, locked};
 use crate::tasks::Tasks;
@@ -84,6 +85,8 @@ struct Inner {
     notices: Notices,
     used: Used,
     stop: CancellationToken,
+    /// Is cancelled when nothing is waited for any more.
+    over: CancellationToken,
     /// Is cancelled once the servers have had their time to start.
     ready: CancellationToken,
 }
@@ -95,6 +98,8 @@ struct Listings {
     by_view: HashMap<String, Arc<Listing>>,
     /// How many names there are in all of them.
     names: usize,
+    /// Whose the names are that two servers use.
+    owners: Owners,
 }
 
 impl Gateway {
@@ -114,6 +119,7 @@ impl Gateway {
             notices: Notices::default(),
             used: Used::default(),
             stop,
+            over: CancellationToken::new(),
             ready: CancellationToken::new(),
         };
         let gateway = Self { inner: Arc::new(inner) };
@@ -123,17 +129,16 @@ impl Gateway {
         gateway
     }
 
-    /// Ends everything, also the requests of sessions.
+    /// Ends everything but what only the host can end, which comes next: then the record says of
+    /// calls that are still at their servers what is known about them.
     pub fn stop(&self) {
         self.end_streams();
-        for session in self.inner.sessions.all() {
-            session.over.cancel();
-        }
+        self.inner.over.cancel();
     }
 
     /// Ends what would never end by itself, such as calls whose client cannot come back; others
     /// go on.
-    pub(crate) fn end_streams(&self) {
+    pub fn end_streams(&self) {
         // Clients come back to whoever is started next, and so do their questions.
         self.inner.host.waiting().leave_open();
         self.inner.stop.cancel();
@@ -146,6 +151,11 @@ impl Gateway {
     /// Is cancelled when the gateway stops.
     pub(crate) fn stopping(&self) -> &CancellationToken {
         &self.inner.stop
+    }
+
+    /// Is cancelled when nothing is waited for any more.
+    pub(crate) fn over(&self) -> &CancellationToken {
+        &self.inner.over
     }
 
     /// The host behind it.
@@ -228,10 +238,14 @@ impl Gateway {
         }
         let lease = self.inner.host.lease();
         let edition = lease.fleet().edition;
+        let mode = self.inner.options.names;
         if listings.edition != edition || listings.names > KEPT_NAMES {
-            *listings = Listings { edition, ..Listings::default() };
+            // Before the first list is given out, who comes up sooner gets no name by that.
+            let known = Some(&listings.owners).filter(|_| self.inner.ready.is_cancelled());
+            let owners = known.unwrap_or(&Owners::default()).after(&lease, mode);
+            *listings = Listings { edition, owners, ..Listings::default() };
         }
-        let listing = Arc::new(Listing::of(lease, view, self.inner.options.names));
+        let listing = Arc::new(Listing::of(lease, view, (mode, &listings.owners)));
         listings.names += listing.size();
         listings.by_view.insert(key, Arc::clone(&listing));
         listing

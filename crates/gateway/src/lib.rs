@@ -30,6 +30,7 @@ mod meta;
 mod named;
 mod naming;
 mod notices;
+mod owners;
 mod parked;
 mod relay;
 mod search;

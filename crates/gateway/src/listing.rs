@@ -6,22 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use switchboard_host::catalog::{Catalog, fits_template};
 use switchboard_host::connect::{Server, Tool};
-use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
+use switchboard_host::{Lease, ProposedCall, Target, TargetKind, digest};
 
-use crate::addresses::{prefix, shown_definition, shown_result};
+use crate::addresses::{ADDRESS, prefix, shown_definition, shown_result};
 use crate::cursor::Cursor;
+use crate::lists::Kind;
 use crate::named::{Addresses, Collision, Entry, Named};
 use crate::naming::{NameMode, Naming};
+use crate::owners::Owners;
 use crate::view::View;
-
-/// What can be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Tools,
-    Resources,
-    Templates,
-    Prompts,
-}
 
 /// What one caller is shown. Never changed; texts are made when they are first needed.
 pub(crate) struct Listing {
@@ -40,8 +33,8 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// What `view` shows of a catalog.
-    pub(crate) fn of(lease: Lease, view: &Arc<View>, mode: NameMode) -> Self {
+    /// What `view` shows of a catalog, where these servers own the names that two of them use.
+    pub(crate) fn of(lease: Lease, view: &Arc<View>, (mode, owners): (NameMode, &Owners)) -> Self {
         let catalog = Arc::clone(lease.catalog());
         let mut listing = Self {
             lease,
@@ -56,10 +49,10 @@ impl Listing {
         };
         let in_order = in_order(&catalog, mode);
         for (naming, server, first) in &in_order {
-            listing.add_tools(*naming, server, (&catalog, *first));
-            listing.add_prompts(*naming, server);
-            let addresses =
-                Addresses { server, view, lease: &listing.lease, late: *naming != Naming::Server };
+            listing.add_tools((*naming, owners), server, (&catalog, *first));
+            listing.add_prompts((*naming, owners), server);
+            let late = *naming != Naming::Server;
+            let addresses = Addresses { server, view, lease: &listing.lease, late, owners };
             addresses.add(&mut listing.resources, &server.offers.resources);
             addresses.add(&mut listing.templates, &server.offers.templates);
         }
@@ -72,7 +65,7 @@ impl Listing {
 
     fn add_tools(
         &mut self,
-        naming: Naming<'_>,
+        (naming, owners): (Naming<'_>, &Owners),
         server: &Arc<Server>,
         (catalog, first): (&Catalog, usize),
     ) {
@@ -91,6 +84,11 @@ impl Listing {
                 continue;
             }
             let late = naming != Naming::Server;
+            let shown = name.as_deref().unwrap_or(tool.name());
+            if let Some(owner) = self.owner(owners, (TargetKind::Tool, shown), server, naming) {
+                self.collisions.push(owner);
+                continue;
+            }
             match self.tools.add(Entry { server: Arc::clone(server), place, late, name }) {
                 Ok(()) => {
                     self.by_place.insert(first + place, self.tools.entries.len() - 1);
@@ -100,7 +98,23 @@ impl Listing {
         }
     }
 
-    fn add_prompts(&mut self, naming: Naming<'_>, server: &Arc<Server>) {
+    /// Who else has had a name for longer.
+    fn owner(
+        &self,
+        owners: &Owners,
+        (kind, name): (TargetKind, &str),
+        server: &Server,
+        naming: Naming<'_>,
+    ) -> Option<Collision> {
+        if naming == Naming::Server {
+            return None;
+        }
+        let owner = owners.other((kind, name), server, &self.view)?;
+        let (kept, left_out) = (owner.to_string(), server.id.to_string());
+        Some(Collision { name: name.to_owned(), kept, left_out })
+    }
+
+    fn add_prompts(&mut self, (naming, owners): (Naming<'_>, &Owners), server: &Arc<Server>) {
         let id = server.id.as_str();
         for (place, item) in server.offers.prompts.iter().enumerate() {
             if !self.view.shows(id, &item.key) {
@@ -108,9 +122,11 @@ impl Listing {
             }
             let name = naming.name(id, &item.key);
             if self.lease.lists(TargetKind::Prompt, id, &item.key) {
+                let shown = name.as_deref().unwrap_or(&item.key);
+                let other = self.owner(owners, (TargetKind::Prompt, shown), server, naming);
                 let late = naming != Naming::Server;
                 let entry = Entry { server: Arc::clone(server), place, late, name };
-                self.collisions.extend(self.prompts.add(entry).err());
+                self.collisions.extend(other.or_else(|| self.prompts.add(entry).err()));
             } else {
                 let target = Target::new(TargetKind::Prompt, id, &item.key);
                 self.prompts.unshown.insert(name.unwrap_or_else(|| item.key.clone()), target);
@@ -197,12 +213,19 @@ impl Listing {
     /// The cursor that leads to a place of a list.
     pub(crate) fn cursor(&self, kind: Kind, place: usize) -> Option<Cursor> {
         let (position, key) = self.named(kind).positions().nth(place)?;
-        Some(Cursor { position, key: key.to_owned() })
+        Some(Cursor { list: self.list_name(kind), position, key: key.to_owned() })
     }
 
-    /// The place in a list that a cursor leads to.
-    pub(crate) fn place(&self, kind: Kind, cursor: &Cursor) -> usize {
-        cursor.find(self.named(kind).positions())
+    /// The place in a list that a cursor leads to; nothing if it is one of another list, or of
+    /// somebody who is shown another one.
+    pub(crate) fn place(&self, kind: Kind, cursor: &Cursor) -> Option<usize> {
+        let is_ours = cursor.list == self.list_name(kind);
+        is_ours.then(|| cursor.find(self.named(kind).positions()))
+    }
+
+    fn list_name(&self, kind: Kind) -> String {
+        let view = digest::of([self.view.key().as_bytes()]);
+        format!("{} {}", kind.word(), view.get(..16).unwrap_or(&view))
     }
 
     const fn named(&self, kind: Kind) -> &Named {
@@ -237,6 +260,10 @@ impl Listing {
 
     /// The resource behind an address: listed, or made from a template.
     pub(crate) fn resource(&self, uri: &str) -> Option<Target> {
+        self.given_out(uri).or_else(|| self.by_whole_address(uri))
+    }
+
+    fn given_out(&self, uri: &str) -> Option<Target> {
         if let Some(target) = self.resources.get(TargetKind::Resource, uri) {
             return Some(target);
         }
@@ -253,6 +280,19 @@ impl Listing {
         }
         let unshown = &mut self.templates.unshown.values();
         unshown.find_map(|target| self.fitting((&target.server, &target.name), uri))
+    }
+
+    /// The resource behind an address of ours where its own is given out: a client may have it from
+    /// when another server had the same.
+    fn by_whole_address(&self, uri: &str) -> Option<Target> {
+        if !uri.starts_with(ADDRESS) {
+            return None;
+        }
+        let servers = self.lease.fleet().servers.keys();
+        let mut owned =
+            servers.filter_map(|id| Some((id, uri.strip_prefix(&prefix(id.as_str()))?)));
+        owned
+            .find_map(|(id, own)| self.given_out(own).filter(|target| target.server == id.as_str()))
     }
 
     /// What a server has at an address that its template stands for. Whatever else it has there
@@ -275,6 +315,11 @@ impl Listing {
     pub(crate) fn known_address(&self, server: &str, uri: &str) -> Option<String> {
         let shown = self.renamed(server, uri).unwrap_or_else(|| uri.to_owned());
         self.resource(&shown).is_some_and(|target| target.server == server).then_some(shown)
+    }
+
+    /// Whether a client that knows a resource of a server under `shown` may know it as `other` too.
+    pub(crate) fn is_same_address(server: &str, shown: &str, other: &str) -> bool {
+        other == shown || other.strip_prefix(&prefix(server)) == Some(shown)
     }
 
     /// The same, only where it is another than its own.

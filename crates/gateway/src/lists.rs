@@ -6,11 +6,31 @@ use crate::answer::{Cache, Reply, dressed};
 use crate::asked::Asked;
 use crate::cursor::Cursor;
 use crate::gateway::Gateway;
-use crate::listing::Kind;
 
 /// As many items make a page, or fewer that are large.
 const PAGE_ITEMS: usize = 1_000;
 const PAGE_BYTES: usize = 1 << 20;
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl Kind {
+    /// The member of a result that is the list.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+}
 
 impl Gateway {
     /// One page of a list.
@@ -22,8 +42,8 @@ impl Gateway {
         let start = match params.cursor.as_deref() {
             None => 0,
             Some(cursor) => Cursor::read(cursor)
-                .map(|cursor| listing.place(kind, &cursor))
                 .filter(|_| !is_searched)
+                .and_then(|cursor| listing.place(kind, &cursor))
                 .ok_or_else(|| {
                     let why = "the `cursor` leads nowhere: ask for the list from its beginning";
                     RpcError::new(RpcError::INVALID_PARAMS, why)
@@ -34,12 +54,7 @@ impl Gateway {
             false => page(&texts, start),
         };
         let next = if end < texts.len() { listing.cursor(kind, end) } else { None };
-        let key = match kind {
-            Kind::Tools => "tools",
-            Kind::Resources => "resources",
-            Kind::Templates => "resourceTemplates",
-            Kind::Prompts => "prompts",
-        };
+        let key = kind.word();
         let next = next.map(|next| format!(r#","nextCursor":"{}""#, next.text()));
         let next = next.unwrap_or_default();
         let result = format!(r#"{{"{key}":[{page}]{next}}}"#);

@@ -40,7 +40,12 @@ impl<'de> Visitor<'de> for ByName {
         let mut meta = WrittenMeta::default();
         while let Some(Name(name)) = map.next_key()? {
             match &*name {
-                "progressToken" => set(&mut meta.progress_token, &mut map)?,
+                "progressToken" => {
+                    set(&mut meta.progress_token, &mut map)?;
+                    if meta.progress_token.is_some_and(|token| !is_token(token.get())) {
+                        return Err(A::Error::custom("`progressToken` is no string and no number"));
+                    }
+                }
                 "io.modelcontextprotocol/protocolVersion" => {
                     set(&mut meta.protocol_version, &mut map)?;
                 }
@@ -65,6 +70,10 @@ impl<'de> Visitor<'de> for ByName {
         }
         Ok(meta)
     }
+}
+
+fn is_token(text: &str) -> bool {
+    text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
 fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
@@ -120,8 +129,16 @@ mod tests {
             "[]",
             r#"{"io.modelcontextprotocol/logLevel":7}"#,
             r#"{"progressToken":1,"progressToken":2}"#,
+            r#"{"progressToken":{}}"#,
+            r#"{"progressToken":[1]}"#,
+            r#"{"progressToken":true}"#,
         ] {
             assert!(serde_json::from_str::<WrittenMeta<'_>>(odd).is_err(), "{odd}");
+        }
+        for token in ["7", "-1", "1.5", "123456789012345678901234567890", r#""a""#, r#""""#] {
+            let text = format!(r#"{{"progressToken":{token}}}"#);
+            let read: WrittenMeta<'_> = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.progress_token.map(serde_json::value::RawValue::get), Some(token));
         }
         let none = r#"{"progressToken":null,"io.modelcontextprotocol/clientInfo":null}"#;
         let read: WrittenMeta<'_> = serde_json::from_str(none).unwrap();

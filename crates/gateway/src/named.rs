@@ -10,6 +10,7 @@ use switchboard_wire::list::Item;
 use crate::addresses::prefix;
 use crate::cursor::Position;
 use crate::members::with_text;
+use crate::owners::Owners;
 use crate::view::View;
 
 /// A name that two servers use.
@@ -126,10 +127,11 @@ pub(crate) struct Addresses<'a> {
     pub(crate) view: &'a View,
     pub(crate) lease: &'a Lease,
     pub(crate) late: bool,
+    pub(crate) owners: &'a Owners,
 }
 
 impl Addresses<'_> {
-    /// An address keeps its own text; where another server has it already, ours says whose it is.
+    /// An address keeps its own text; where another server has had it before, ours says whose it is.
     pub(crate) fn add(&self, named: &mut Named, items: &[Item]) {
         let id = self.server.id.as_str();
         for (place, item) in items.iter().enumerate() {
@@ -141,11 +143,15 @@ impl Addresses<'_> {
             if !self.lease.lists(TargetKind::Resource, id, &item.key) {
                 let target = Target::new(TargetKind::Resource, id, &item.key);
                 named.unshown.insert(item.key.clone(), target);
-            } else if named.add(entry(None)).is_err() {
+            } else if self.has_other_owner(&item.key) || named.add(entry(None)).is_err() {
                 let name = format!("{}{}", prefix(id), item.key);
                 // Twice in one server's list: the first one is as good.
                 named.is_renamed |= named.add(entry(Some(name.into()))).is_ok();
             }
         }
+    }
+
+    fn has_other_owner(&self, uri: &str) -> bool {
+        self.owners.other((TargetKind::Resource, uri), self.server, self.view).is_some()
     }
 }

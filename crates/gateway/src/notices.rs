@@ -1,47 +1,98 @@
 //! What clients are told unasked: lists that changed, resources that did, what servers say.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_host::connect::{Server, Subscription};
 use switchboard_host::events::What;
-use switchboard_host::{Lease, Target, TargetKind};
+use switchboard_host::{Lease, ServerId, Target, TargetKind};
 use switchboard_wire::RpcError;
 use switchboard_wire::list::Item;
 use tokio::sync::broadcast;
 
+use crate::access::LOCAL;
 use crate::asked::Asked;
 use crate::client::Client;
 use crate::envelope::notification;
 use crate::gateway::Gateway;
 use crate::listing::Listing;
 use crate::session::locked;
+use crate::view::View;
 
 /// As many notices wait for a slow reader.
 const KEPT: usize = 1_024;
 /// Changes that come this close together are told once.
 const TOGETHER: Duration = Duration::from_millis(100);
 
+/// The kinds of lists.
+const KINDS: [TargetKind; 3] = [TargetKind::Tool, TargetKind::Resource, TargetKind::Prompt];
+
 /// One thing that clients may want to know.
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
-    ToolsChanged,
-    ResourcesChanged,
-    PromptsChanged,
-    Updated { server: Arc<str>, uri: Arc<str> },
-    Said { server: Arc<str>, level: Arc<str>, params: Arc<str> },
+    /// A list of this kind is not what it was.
+    Changed(TargetKind, Changed),
+    Updated {
+        server: Arc<str>,
+        uri: Arc<str>,
+    },
+    Said {
+        server: Arc<str>,
+        level: Arc<str>,
+        params: Arc<str>,
+        during: Arc<[u64]>,
+    },
+}
+
+/// What is new, gone or another in a list.
+#[derive(Clone, Debug)]
+pub(crate) enum Changed {
+    /// These, by their servers and their own names.
+    These(Arc<[(ServerId, Box<str>)]>),
+    /// Nobody knows: perhaps everything.
+    Perhaps,
+}
+
+impl Changed {
+    /// Whether somebody with a view sees another list than before.
+    fn is_seen_by(&self, view: &View) -> bool {
+        match self {
+            Self::These(items) => {
+                items.iter().any(|(server, name)| view.shows(server.as_str(), name))
+            }
+            Self::Perhaps => true,
+        }
+    }
 }
 
 /// Where notices come from.
 pub(crate) struct Notices {
     sender: broadcast::Sender<Notice>,
+    /// Calls whose messages are wanted, with whose they are.
+    whose: Arc<Mutex<Vec<(Number, Arc<str>)>>>,
+}
+
+/// The number of a call, once it has one.
+pub(crate) type Number = Arc<OnceLock<u64>>;
+
+/// A call whose messages are wanted, as long as this is there.
+pub(crate) struct Wanting {
+    number: Number,
+    whose: Arc<Mutex<Vec<(Number, Arc<str>)>>>,
+}
+
+impl Drop for Wanting {
+    fn drop(&mut self) {
+        locked(&self.whose).retain(|(number, _)| !Arc::ptr_eq(number, &self.number));
+    }
 }
 
 impl Default for Notices {
     fn default() -> Self {
-        Self { sender: broadcast::Sender::new(KEPT) }
+        Self { sender: broadcast::Sender::new(KEPT), whose: Arc::default() }
     }
 }
 
@@ -49,6 +100,28 @@ impl Notices {
     /// Everything from here on.
     pub(crate) fn watch(&self) -> broadcast::Receiver<Notice> {
         self.sender.subscribe()
+    }
+
+    /// Notes that a call of a client wants to hear messages.
+    pub(crate) fn want(&self, client: &Client) -> (Number, Wanting) {
+        let number = Number::default();
+        locked(&self.whose).push((Arc::clone(&number), Arc::clone(&client.identity)));
+        (Arc::clone(&number), Wanting { number, whose: Arc::clone(&self.whose) })
+    }
+
+    /// Whether what was said during these calls is nobody's business but a client's: callers who
+    /// prove who they are do not hear what servers say about the calls of others.
+    pub(crate) fn are_of(&self, client: &Client, during: &[u64]) -> bool {
+        if *client.identity == *LOCAL || during.is_empty() {
+            return true;
+        }
+        let whose = locked(&self.whose);
+        let is_own = |call: &u64| {
+            whose.iter().any(|(number, identity)| {
+                number.get() == Some(call) && *identity == client.identity
+            })
+        };
+        during.iter().all(is_own)
     }
 
     fn tell(&self, notice: Notice) {
@@ -63,7 +136,7 @@ pub(crate) async fn next_notices(notices: &mut broadcast::Receiver<Notice>) -> V
     match notices.recv().await {
         Ok(notice) => vec![notice],
         Err(broadcast::error::RecvError::Lagged(_)) => {
-            vec![Notice::ToolsChanged, Notice::ResourcesChanged, Notice::PromptsChanged]
+            KINDS.map(|kind| Notice::Changed(kind, Changed::Perhaps)).into()
         }
         // They last as long as the gateway.
         Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
@@ -110,26 +183,27 @@ impl Gateway {
         client: &Client,
         notice: &Notice,
     ) -> Option<(&'static str, String)> {
-        let none = String::new;
         match notice {
-            Notice::ToolsChanged => Some(("notifications/tools/list_changed", none())),
-            Notice::ResourcesChanged => Some(("notifications/resources/list_changed", none())),
-            Notice::PromptsChanged => Some(("notifications/prompts/list_changed", none())),
+            Notice::Changed(kind, what) => {
+                what.is_seen_by(&client.view).then(|| (list_changed(*kind), String::new()))
+            }
             Notice::Updated { .. } if locked(&client.subscribed).is_empty() => None,
             Notice::Updated { server, uri } => {
                 let shown = self.listing(&client.view).known_address(server, uri)?;
-                locked(&client.subscribed)
-                    .contains_key(&shown)
-                    .then(|| ("notifications/resources/updated", json!({"uri": shown}).to_string()))
+                let subscribed = locked(&client.subscribed);
+                let is_it = |known: &&String| Listing::is_same_address(server, &shown, known);
+                let known = subscribed.keys().find(is_it)?;
+                Some(("notifications/resources/updated", json!({"uri": known}).to_string()))
             }
             // What a server says during a call goes with that call.
-            Notice::Said { server, level, params } => {
+            Notice::Said { server, level, params, during } => {
                 // Most clients want none: that is asked first, for there may be many of them.
                 let seen = || {
                     (client.view.is_whole() || client.view.shows(server, "*"))
                         && !self.host().held().load().is_whole(server)
                 };
-                (client.wants(level) && seen() && !client.is_busy_with(server))
+                let is_theirs = || self.notices().are_of(client, during);
+                (client.wants(level) && seen() && !client.is_busy_with(server) && is_theirs())
                     .then(|| ("notifications/message", params.to_string()))
             }
         }
@@ -180,27 +254,25 @@ impl Gateway {
         notice: &Notice,
         meta: &str,
     ) -> Option<(&'static str, String)> {
-        let only = format!("{{{meta}}}");
         match notice {
-            Notice::ToolsChanged if wanted.tools_list_changed => {
-                Some(("notifications/tools/list_changed", only))
-            }
-            Notice::ResourcesChanged if wanted.resources_list_changed => {
-                Some(("notifications/resources/list_changed", only))
-            }
-            Notice::PromptsChanged if wanted.prompts_list_changed => {
-                Some(("notifications/prompts/list_changed", only))
+            Notice::Changed(kind, what) => {
+                let is_wanted = match kind {
+                    TargetKind::Tool => wanted.tools_list_changed,
+                    TargetKind::Resource => wanted.resources_list_changed,
+                    TargetKind::Prompt => wanted.prompts_list_changed,
+                };
+                let is_told = is_wanted && what.is_seen_by(&asked.client.view);
+                is_told.then(|| (list_changed(*kind), format!("{{{meta}}}")))
             }
             Notice::Updated { .. } if wanted.resource_subscriptions.is_empty() => None,
             Notice::Updated { server, uri } => {
                 let shown = self.listing(&asked.client.view).known_address(server, uri)?;
-                let params = || format!(r#"{{{meta},"uri":{}}}"#, json!(shown));
-                wanted
-                    .resource_subscriptions
-                    .contains(&shown)
-                    .then(|| ("notifications/resources/updated", params()))
+                let is_it = |known: &&String| Listing::is_same_address(server, &shown, known);
+                let known = wanted.resource_subscriptions.iter().find(is_it)?;
+                let params = format!(r#"{{{meta},"uri":{}}}"#, json!(known));
+                Some(("notifications/resources/updated", params))
             }
-            _ => None,
+            Notice::Said { .. } => None,
         }
     }
 
@@ -248,10 +320,11 @@ impl Wanted {
 
 fn notice_of(what: What) -> Option<Notice> {
     match what {
-        What::ServerSaid { server, level, text, raw } => {
+        What::ServerSaid { server, level, text, raw, during } => {
             let said = || json!({"level": level, "logger": server, "data": text}).to_string();
             let params: String = raw.map_or_else(said, |raw| raw.as_str().to_owned());
-            Some(Notice::Said { server: server.into(), level: level.into(), params: params.into() })
+            let (server, level, params) = (server.into(), level.into(), params.into());
+            Some(Notice::Said { server, level, params, during: during.into() })
         }
         What::ResourceUpdated { server, uri } => {
             Some(Notice::Updated { server: server.into(), uri: uri.into() })
@@ -260,53 +333,66 @@ fn notice_of(what: What) -> Option<Notice> {
     }
 }
 
+/// What is told of a list that changed.
+const fn list_changed(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Tool => "notifications/tools/list_changed",
+        TargetKind::Resource => "notifications/resources/list_changed",
+        TargetKind::Prompt => "notifications/prompts/list_changed",
+    }
+}
+
 /// Which lists are not what they were.
 fn changed(before: &Lease, after: &Lease) -> Vec<Notice> {
     if before.fleet().edition == after.fleet().edition {
         return Vec::new();
     }
-    let mut told = Vec::new();
-    if differ(before, after, TargetKind::Tool, |server| {
-        server.offers.tools.iter().map(|tool| &tool.item).collect()
-    }) {
-        told.push(Notice::ToolsChanged);
-    }
-    if differ(before, after, TargetKind::Resource, |server| {
-        server.offers.resources.iter().chain(&server.offers.templates).collect()
-    }) {
-        told.push(Notice::ResourcesChanged);
-    }
-    if differ(before, after, TargetKind::Prompt, |server| server.offers.prompts.iter().collect()) {
-        told.push(Notice::PromptsChanged);
-    }
-    told
+    let told = KINDS.map(|kind| (kind, different(before, after, kind)));
+    let told = told.into_iter().filter(|(_, items)| !items.is_empty());
+    told.map(|(kind, items)| Notice::Changed(kind, Changed::These(items.into()))).collect()
 }
 
-/// Whether the items of a kind that are shown are not the same.
-fn differ(
-    before: &Lease,
-    after: &Lease,
-    kind: TargetKind,
-    items: fn(&Server) -> Vec<&Item>,
-) -> bool {
+/// The items of a kind that are shown in another way than before, or by one of both only.
+fn different(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(ServerId, Box<str>)> {
     let all_shown = before.lists_all() && after.lists_all();
-    let same = |left: &Arc<Server>, right: &Arc<Server>| {
-        let same_offers = all_shown && Arc::ptr_eq(&left.offers, &right.offers);
-        let same_texts =
-            || texts(before, left, (kind, items)).eq(texts(after, right, (kind, items)));
-        left.id == right.id && (same_offers || same_texts())
-    };
     let (left, right) = (&before.fleet().servers, &after.fleet().servers);
-    left.len() != right.len()
-        || !left.values().zip(right.values()).all(|(left, right)| same(left, right))
+    let mut different = Vec::new();
+    for server in left.values().chain(right.values().filter(|one| !left.contains_key(&one.id))) {
+        let (old, new) = (left.get(&server.id), right.get(&server.id));
+        if let (Some(old), Some(new)) = (old, new)
+            && all_shown
+            && Arc::ptr_eq(&old.offers, &new.offers)
+        {
+            continue;
+        }
+        let old = old.map(|server| shown(before, server, kind)).unwrap_or_default();
+        let new = new.map(|server| shown(after, server, kind)).unwrap_or_default();
+        let is_same = |left: &&Item, right: &&Item| left.raw.get() == right.raw.get();
+        if old.len() == new.len() && old.iter().zip(&new).all(|(old, new)| is_same(old, new)) {
+            continue;
+        }
+        let kept: HashSet<&str> = old.iter().map(|item| item.raw.get()).collect();
+        let came: HashSet<&str> = new.iter().map(|item| item.raw.get()).collect();
+        let is_other =
+            |item: &&&Item| !(kept.contains(item.raw.get()) && came.contains(item.raw.get()));
+        let mut names: Vec<&Item> = old.iter().chain(&new).filter(is_other).copied().collect();
+        if names.is_empty() {
+            // The same in another order.
+            names = new;
+        }
+        different.extend(names.iter().map(|item| (server.id.clone(), item.key.clone())));
+    }
+    different
 }
 
-fn texts<'a>(
-    lease: &Lease,
-    server: &'a Server,
-    (kind, items): (TargetKind, fn(&Server) -> Vec<&Item>),
-) -> impl Iterator<Item = &'a str> {
-    let shown = items(server).into_iter();
-    let shown = shown.filter(move |item| lease.lists(kind, server.id.as_str(), &item.key));
-    shown.map(|item| item.raw.get())
+/// What is shown of a server.
+fn shown<'a>(lease: &Lease, server: &'a Server, kind: TargetKind) -> Vec<&'a Item> {
+    let offers = &server.offers;
+    let items: Vec<&Item> = match kind {
+        TargetKind::Tool => offers.tools.iter().map(|tool| &tool.item).collect(),
+        TargetKind::Resource => offers.resources.iter().chain(&offers.templates).collect(),
+        TargetKind::Prompt => offers.prompts.iter().collect(),
+    };
+    let is_shown = |item: &&Item| lease.lists(kind, server.id.as_str(), &item.key);
+    items.into_iter().filter(is_shown).collect()
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Busy;
 use crate::listing::Listing;
-use crate::notices::Notice;
+use crate::notices::{Notice, Wanting};
 use crate::relay::Ask;
 use crate::session::locked;
 use crate::tasks::Wanted;
@@ -31,6 +31,9 @@ pub(crate) struct Running {
     pub(crate) progress: Option<mpsc::Receiver<Json>>,
     /// What servers say meanwhile.
     pub(crate) logs: Option<broadcast::Receiver<Notice>>,
+    /// Tells that they are wanted.
+    #[expect(dead_code, reason = "they are wanted as long as it is there")]
+    pub(crate) wanting: Option<Wanting>,
     /// Counts the call at its server.
     #[expect(dead_code, reason = "it counts as long as it is there")]
     pub(crate) busy: Busy,
@@ -153,6 +156,7 @@ mod tests {
             asks: None,
             progress: None,
             logs: None,
+            wanting: None,
             busy: Arc::new(client).busy_with("one"),
             rounds: 1,
             given: Vec::new(),

@@ -98,14 +98,19 @@ impl Relay {
 }
 
 /// Asks a client of the legacy era at once. Whoever asked may get its answer elsewhere: then the
-/// client is told that it need not answer any more.
-pub(crate) async fn put((out, cancel): (Out, CancellationToken), mut ask: Ask) {
+/// client is told that it need not answer any more. Nobody answers a gateway that is `over`.
+pub(crate) async fn put(
+    (out, cancel): (Out, CancellationToken),
+    over: CancellationToken,
+    mut ask: Ask,
+) {
     let params = ask.params.as_ref().map_or("", Json::as_str);
     let answer = tokio::select! {
         answer = out.ask(&ask.method, params, ask.answer.closed()) => answer,
         () = cancel.cancelled() => {
             Err(RpcError::new(RpcError::INTERNAL_ERROR, "the call was given up"))
         }
+        () = over.cancelled() => Err(RpcError::new(RpcError::INTERNAL_ERROR, "the gateway ended")),
     };
     ask.answer.send(answer).ok();
 }

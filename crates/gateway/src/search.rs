@@ -13,7 +13,8 @@ use crate::answer::{Cache, Reply, dressed};
 use crate::arriving::{Arrival, near};
 use crate::asked::{Asked, Params};
 use crate::gateway::{Gateway, ToolMode};
-use crate::listing::{Kind, Listing};
+use crate::listing::Listing;
+use crate::lists::Kind;
 use crate::parked::Running;
 
 /// More tools than this, or more text than that, are not listed unless all are wanted.
@@ -37,7 +38,7 @@ pub(crate) enum OwnTool {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 struct Given<'a> {
     query: Option<String>,
     limit: Option<i64>,
@@ -173,8 +174,10 @@ fn own_tools(listing: &Listing) -> [String; 3] {
     let count = listing.tool_count();
     let mut servers = listing.tool_servers();
     servers.truncate(50);
+    let tools = if count == 1 { "tool" } else { "tools" };
+    let of = if servers.len() == 1 { "server" } else { "servers" };
     let find = format!(
-        "Searches {count} tools of the servers {} for those that do something, best match first.",
+        "Searches {count} {tools} of the {of} {} for those that do something, best match first.",
         servers.join(", ")
     );
     let own = |name: &str, description: &str, properties: serde_json::Value, required: &[&str]| {

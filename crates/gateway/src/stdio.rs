@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use switchboard_wire::{Inbound, Json, Limits, Peer, Revision, RpcError, Unreadable, stream};
+use switchboard_wire::{
+    Inbound, Json, Limits, Peer, Revision, RpcError, Stance, Unreadable, stream,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -143,7 +145,7 @@ impl Pipe {
                     drop(pass);
                 });
             }
-            Inbound::Notification { method, params } if method == "notifications/cancelled" => {
+            Inbound::Notification { method, params, .. } if method == "notifications/cancelled" => {
                 if let Some(id) = cancelled_id(params.as_ref())
                     && let Some(cancel) = locked(&self.running).get(&id)
                 {
@@ -182,6 +184,7 @@ impl Pipe {
         let read = OnceLock::new();
         let client = if is_greeting {
             let client = Arc::new(Greeting::read(params.as_ref())?.client(&self.access));
+            self.peer.speak(Stance { revision: client.revision, meta: String::new() });
             *locked(&self.client) = Some(Arc::clone(&client));
             client
         } else {

@@ -50,6 +50,8 @@ pub struct Attention {
     pub wish: TaskWish,
     /// Is told when the call becomes a task, and what its server says of that.
     pub tasks: Option<mpsc::Sender<TaskNews>>,
+    /// Is told the number of the call before anything happens to it.
+    pub number: Option<Arc<OnceLock<u64>>>,
 }
 
 /// What came before a call, as far as rules and answers of a person look back.
@@ -81,6 +83,10 @@ impl Host {
             Err(error) => return Record::refused(&error),
         };
         let number = open.id().get().cast_unsigned();
+        if let Some(told) = &attention.number {
+            // Nobody else tells it.
+            told.set(number).ok();
+        }
         let own = attention.answers.clone();
         let _answers_for_itself = own.map(|answers| self.call_answers().enter(number, answers));
         let asker = attention.asker.clone();

@@ -149,7 +149,12 @@ impl Passage<'_> {
     ) -> Result<PermittedCall, Outcome> {
         let rejected = |rejected: Rejected| Outcome::rejected(rejected.feedback);
         for _ in 0..MOST_EDITS {
-            let answer = self.put(&question).await.map_err(|unanswered| {
+            let putting = self.put(&question);
+            let Some(answer) = self.host.ending().run_until_cancelled(putting).await else {
+                let why = "Switchboard ended before anybody had answered";
+                return Err(Outcome::not_sent("host_ended", why));
+            };
+            let answer = answer.map_err(|unanswered| {
                 with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
             })?;
             let Answer::RunWith(arguments) = answer else {

@@ -65,6 +65,10 @@ pub enum What {
         /// The whole of it, as it came.
         #[serde(skip)]
         raw: Option<Json>,
+        /// The numbers of the calls that it may be about: of one where that is certain, of all that
+        /// are under way there, or of none.
+        #[serde(skip)]
+        during: Vec<u64>,
     },
     /// A resource that somebody wants to hear about has changed.
     ResourceUpdated {

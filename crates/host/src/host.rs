@@ -8,6 +8,7 @@ use std::time::Duration;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{ResolvedCall, pin_digest};
 use crate::config::{
@@ -235,6 +236,11 @@ impl Host {
     #[must_use]
     pub fn messages(&self) -> &Messages {
         &self.inner.messages
+    }
+
+    /// Is cancelled when the host stops.
+    pub(crate) fn ending(&self) -> &CancellationToken {
+        self.inner.tasks.stopping()
     }
 
     /// Stops everything: tasks, connections, processes, and the ledger last.

@@ -35,8 +35,15 @@ impl Shared {
             return Ok(());
         }
         let allowed = self.stance().revision.allows_batches();
+        let members = envelope::split_batch(line)?;
+        match self.limits.unreadable {
+            Unreadable::Answered if !allowed => return Err(NotAMessage::Batch),
+            Unreadable::Answered if members.is_empty() => return Err(NotAMessage::NotRpc),
+            // What a server answers with settles what it answers, if only as a mistake.
+            Unreadable::Answered | Unreadable::Counted => {}
+        }
         let mut outcome = Ok(());
-        for member in envelope::split_batch(line)? {
+        for member in members {
             match read(&member) {
                 Ok(message) => self.take_in(message, allowed, id),
                 // A bad member does not cost those after it.
@@ -63,12 +70,18 @@ impl Shared {
                 {
                     return;
                 }
+                let mut during = Vec::new();
                 if method == "notifications/message"
                     && let Some(params) = &params
                 {
-                    self.tell_of_message(of, params);
+                    let told = of.and_then(|id| self.in_flight.tag_of(id));
+                    during = told.map_or_else(|| self.in_flight.tags(), |tag| vec![tag]);
+                    // It belongs to a request if the transport says so, or if there is no other.
+                    if let &[tag] = during.as_slice() {
+                        self.tell_of(tag, "notifications/message", params);
+                    }
                 }
-                self.hand_over(Inbound::Notification { method, params });
+                self.hand_over(Inbound::Notification { method, params, during });
             }
             Message::Request { id, method, .. } if method == "ping" => match &self.link {
                 // Who does not read has no use for the answer.
@@ -115,17 +128,6 @@ impl Shared {
         let Some(tag) = self.in_flight.report(token, params) else { return false };
         self.tell_of(tag, "notifications/progress", params);
         true
-    }
-
-    /// A message belongs to a request if the transport says so, or if there is no other.
-    fn tell_of_message(&self, of: Option<u64>, params: &Json) {
-        if self.overheard.get().is_none() {
-            return;
-        }
-        let told = of.and_then(|id| self.in_flight.tag_of(id));
-        if let Some(tag) = told.or_else(|| self.in_flight.only_tag()) {
-            self.tell_of(tag, "notifications/message", params);
-        }
     }
 
     fn tell_of(&self, tag: u64, method: &str, params: &Json) {

@@ -58,6 +58,8 @@ pub enum NotAMessage {
     NotRpc,
     /// It is a request whose id nobody could answer to: ids are strings and numbers.
     BadId,
+    /// It is a batch where the revision has none.
+    Batch,
 }
 
 impl From<NotAMessage> for RpcError {
@@ -66,6 +68,7 @@ impl From<NotAMessage> for RpcError {
             NotAMessage::NotJson => Self::new(-32_700, "the message is not JSON"),
             NotAMessage::NotRpc => Self::new(-32_600, "the message is none of JSON-RPC"),
             NotAMessage::BadId => Self::new(-32_600, "an `id` is a string or a number"),
+            NotAMessage::Batch => Self::new(-32_600, "only revision 2025-03-26 has batches"),
         }
     }
 }

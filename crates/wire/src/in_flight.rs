@@ -174,13 +174,6 @@ impl InFlight {
         self.state().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
     }
 
-    /// The tag of the only request that has one.
-    pub(crate) fn only_tag(&self) -> Option<u64> {
-        let state = self.state();
-        let mut tags = state.waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0);
-        tags.next().filter(|_| tags.next().is_none())
-    }
-
     /// The tags of the requests that have one.
     pub(crate) fn tags(&self) -> Vec<u64> {
         self.state().waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0).collect()

@@ -89,6 +89,9 @@ pub enum Inbound {
         method: String,
         /// To what.
         params: Option<Json>,
+        /// The tags of the requests of ours that a message may belong to: of one where the
+        /// transport tells, else of all that are under way.
+        during: Vec<u64>,
     },
     /// Somebody else answers at the server's address than before.
     Another,

@@ -12,6 +12,7 @@ use switchboard_host::outcome::OutcomeKind;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::ui::counted::counted;
 use crate::ui::markdown::Markdown;
 use crate::ui::printer::{Printer, talk};
 use crate::ui::progress::how_far;
@@ -254,7 +255,9 @@ pub(crate) fn limit_words(limit: Limit) -> String {
     match limit {
         Limit::Steps(count) => format!("the model was asked {count} times in this turn"),
         Limit::Mistakes(count) => format!("the model made {count} mistakes in a row"),
-        Limit::Unasked(count) => format!("{count} calls in a row ran without a question"),
+        Limit::Unasked(count) => {
+            format!("{} in a row ran without a question", counted(count, "call"))
+        }
         Limit::Repeats(count) => {
             format!("the model asked for the same call {count} times in a row")
         }

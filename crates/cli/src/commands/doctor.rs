@@ -21,6 +21,7 @@ use crate::commands::servers::held as login_held;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::counted::counted;
 use crate::ui::starting::Starting;
 
 /// Checks everything, or one server.
@@ -87,8 +88,8 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         }
         _ = writeln!(
             text,
-            "\n{} servers, {ill} not well, checked in {:.1} s",
-            fleet.servers.len(),
+            "\n{}, {ill} not well, checked in {:.1} s",
+            counted(fleet.servers.len(), "server"),
             took.as_secs_f64()
         );
         context.printer.data(&text)?;
@@ -117,22 +118,19 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
         let offers = &server.offers;
         _ = writeln!(
             text,
-            "    speaks {}, offers {} tools, {} resources, {} prompts",
+            "    speaks {}, offers {}, {}, {}",
             agreement.revision,
-            offers.tools.len(),
-            offers.resources.len() + offers.templates.len(),
-            offers.prompts.len()
+            counted(offers.tools.len(), "tool"),
+            counted(offers.resources.len() + offers.templates.len(), "resource"),
+            counted(offers.prompts.len(), "prompt")
         );
     }
     if let Some(held) = held {
         _ = writeln!(text, "    logged in {}", in_words(held));
     }
     if server.noise() > 0 {
-        _ = writeln!(
-            text,
-            "    wrote {} lines to its output that are not messages",
-            server.noise()
-        );
+        let lines = counted(usize::try_from(server.noise()).unwrap_or(usize::MAX), "line");
+        _ = writeln!(text, "    wrote {lines} of something else than messages to its output");
     }
     for finding in server.config.iter().flat_map(|config| &config.findings) {
         _ = writeln!(text, "    {}", consent::line(finding));

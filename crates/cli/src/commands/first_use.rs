@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use switchboard_host::config::{FirstUse, Pins};
 use switchboard_host::format::escape_line;
 use switchboard_host::{FirstAnswer, Host, NewServer};
+use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -58,8 +59,9 @@ pub(crate) async fn look(context: &Context, name: &str) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Tells of every server that was pinned as it is, because nobody is here to be asked.
-pub(crate) async fn tell_of_unseen(printer: Printer, host: Host) {
+/// Tells of every server that was pinned as it is, because nobody is here to be asked; of the last
+/// ones when it is told to `stop`.
+pub(crate) async fn tell_of_unseen(printer: Printer, host: Host, stop: CancellationToken) {
     let mut changes = host.pinned_unseen().changes();
     let mut told = 0;
     let mut unseen = changes.load();
@@ -69,7 +71,12 @@ pub(crate) async fn tell_of_unseen(printer: Printer, host: Host) {
             printer.say(&escape_line(&one.sentence()));
         }
         told = unseen.len();
-        unseen = changes.changed().await;
+        let is_over = stop.is_cancelled();
+        unseen = match stop.run_until_cancelled(changes.changed()).await {
+            Some(unseen) => unseen,
+            None if is_over => return,
+            None => changes.load(),
+        };
     }
 }
 

@@ -12,6 +12,7 @@ use crate::commands::hooks_test;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::counted::counted;
 use crate::ui::table::table;
 
 /// Does what was typed after `hooks`.
@@ -82,7 +83,7 @@ pub(crate) fn described(file: &HookFile) -> String {
     let path = file.path.display();
     match &file.state {
         FileState::Absent => format!("{path} (not there)"),
-        FileState::InForce => format!("{path} ({} hooks)", file.hooks.len()),
+        FileState::InForce => format!("{path} ({})", counted(file.hooks.len(), "hook")),
         FileState::NotApproved => {
             format!(
                 "{path} (not approved, so not run: look at it, then `switchboard hooks approve`)"

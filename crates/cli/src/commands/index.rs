@@ -10,6 +10,7 @@ use crate::commands::tools;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::counted::counted;
 
 /// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
 /// removed.
@@ -24,7 +25,11 @@ pub(crate) async fn write(context: &Context, folder: &Path) -> Result<u8, CliErr
     if context.printer.json {
         context.printer.json(&json!({ "written": done.there, "removed": done.removed }))?;
     } else {
-        context.printer.say(&format!("wrote {} files, removed {}", done.there, done.removed));
+        context.printer.say(&format!(
+            "wrote {}, removed {}",
+            counted(done.there, "file"),
+            done.removed
+        ));
     }
     Ok(exit_code::OK)
 }

@@ -16,6 +16,7 @@ use crate::args_registry::{OfRegistry, RegistryCommand};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ui::counted::counted;
 use crate::ui::table::table;
 
 /// As much is shown of a line that others wrote.
@@ -87,7 +88,9 @@ async fn search(
         let answer: Found<Vec<Listed>> = registry.search(words, limit).await?;
         tell_age(context, &registry, answer.age);
         if answer.unreadable > 0 {
-            context.printer.warn(&format!("{} entries could not be read", answer.unreadable), None);
+            context
+                .printer
+                .warn(&format!("{} could not be read", counted(answer.unreadable, "entry")), None);
         }
         let known: Vec<String> = found.iter().map(|(_, one)| one.server.name.clone()).collect();
         let new = answer.value.into_iter().filter(|one| !known.contains(&one.server.name));

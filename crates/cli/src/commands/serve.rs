@@ -12,6 +12,7 @@ use switchboard_host::Host;
 use switchboard_host::config::GatewayReview;
 use switchboard_host::policy::Pattern;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::args_serve::Serve;
 use crate::commands::serve_console::Wish;
@@ -62,7 +63,10 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     };
     let people = people.with_new_servers();
     let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
-    let telling = tokio::spawn(first_use::tell_of_unseen(context.printer.clone(), host.clone()));
+    let told_all = CancellationToken::new();
+    let telling =
+        first_use::tell_of_unseen(context.printer.clone(), host.clone(), told_all.clone());
+    let telling = tokio::spawn(telling);
     let options = wishes.options(&door);
     let (drain, names) = (options.drain, options.names);
     let limits = serve_grpc::Limits {
@@ -84,8 +88,10 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     }
     editors.finish().await?;
     gateway.stop();
-    telling.abort();
     host.stop().await;
+    told_all.cancel();
+    // It ends by itself, with what is left to be told.
+    telling.await.ok();
     Ok(exit_code::OK)
 }
 
@@ -94,7 +100,7 @@ async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
     let stop = context.interrupts.token();
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {
-        gateway.stop();
+        gateway.end_streams();
         // What runs has been told; it may end in order.
         tokio::time::timeout(drain, serving).await.ok();
     }

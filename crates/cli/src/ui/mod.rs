@@ -5,6 +5,7 @@ pub(crate) mod ask;
 pub(crate) mod asker;
 pub(crate) mod at_console;
 pub(crate) mod callback;
+pub(crate) mod counted;
 pub(crate) mod editor;
 pub(crate) mod elsewhere;
 pub(crate) mod first_use;

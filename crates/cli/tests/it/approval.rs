@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::running::started;
+use crate::serve_client::Serving;
+use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
 fn project(switchboard: &Switchboard, more: &[&str]) {
@@ -72,4 +74,36 @@ fn a_server_that_a_person_adds_to_the_project_is_approved_with_it() {
     switchboard.run(&[&words[..], &["echo"]].concat()).expect(0);
     assert!(switchboard.path("switchboard.json").is_file());
     assert_eq!(switchboard.status("mine"), ["ready", "2026-07-28"]);
+}
+
+#[test]
+fn a_client_that_calls_what_waits_for_approval_is_told_so_if_it_may_see_it() {
+    let switchboard = Switchboard::with(&json!({"here": fixture(&["echo"])}));
+    project(&switchboard, &[]);
+    let whole = token(&switchboard, &["whole"]);
+    let few = token(&switchboard, &["few", "--server", "here"]);
+    for (options, name) in [
+        (&["--require-token"][..], "echo__echo"),
+        (
+            &["--require-token", "--names", "plain", "--server", "here", "--server", "echo"],
+            "nobodys",
+        ),
+    ] {
+        let serving = Serving::start(&switchboard, options);
+        serving.wait_for_tool(Some(&few), if options.len() == 1 { "here__echo" } else { "echo" });
+        let call = |token: &str| {
+            let call = json!({"name": name, "arguments": {"text": "a"}});
+            serving.ask(Some(token), "tools/call", call).to_string()
+        };
+        let told = call(&whole);
+        assert!(told.contains("`switchboard servers approve echo`"), "{told}");
+        let told = call(&few);
+        assert!(!told.contains("approve"), "{told}");
+        assert!(told.contains(&format!("there is no tool `{name}`")), "{told}");
+        let read = serving.ask(Some(&few), "resources/read", json!({"uri": "x://y"}));
+        assert_eq!(read["error"]["message"], "there is no resource `x://y`");
+        serving.signal("TERM");
+        serving.finish();
+    }
+    assert!(!switchboard.path("trace").exists(), "a server was started without approval");
 }

@@ -307,7 +307,7 @@ fn so_many_calls_run_without_a_question_and_no_more() {
     let switchboard = notes(&json!({"chat": {"unaskedLimit": 1}}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "notes/write"]);
     terminal.line("Write");
-    terminal.wait_for("1 calls in a row ran without a question");
+    terminal.wait_for("1 call in a row ran without a question");
     terminal.wait_for("or say what to do: ");
     terminal.say("y\n");
     terminal.wait_for("✓ notes/write");

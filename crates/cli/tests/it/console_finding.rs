@@ -154,6 +154,13 @@ fn a_server_of_a_registry_is_found_shown_to_the_letter_and_added_with_its_secret
     chosen["digest"] = json!("another");
     assert_eq!(person.act("registry/add", &chosen).status, 409);
     chosen["digest"] = looked["digest"].clone();
+    // An entry that cannot be written leaves no secret behind.
+    let config = switchboard.config_text();
+    switchboard.write_config("{ not JSON");
+    assert_ne!(person.act("registry/add", &chosen).status, 200);
+    switchboard.write_config(&config);
+    let kept = switchboard.run(&["secrets"]).expect(0).stdout;
+    assert!(!kept.contains("KEY"), "{kept}");
     let added = person.act("registry/add", &chosen);
     assert_eq!(added.status, 200, "{added:?}");
     let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();

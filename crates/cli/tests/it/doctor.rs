@@ -70,3 +70,20 @@ fn doctor_names_the_problem_and_the_next_step() {
     let near = switchboard.run(&["doctor", "wel"]).expect(2);
     assert!(near.stderr.contains("did you mean `well`?"), "{near:?}");
 }
+
+#[test]
+fn doctor_counts_in_words_and_says_which_file_it_means() {
+    let switchboard = Switchboard::new();
+    let offers = json!({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]});
+    let file = switchboard.write("offers.json", &offers.to_string());
+    let given = fixture(&["given", "--offers", file.to_str().unwrap()]);
+    let off = json!({"disabled": true});
+    switchboard.configure(&json!({"one": given, "builtin": off}));
+    let text = switchboard.run(&["doctor", "one"]).expect(0).stdout;
+    assert!(text.contains("offers 1 tool, 0 resources, 0 prompts"), "{text}");
+    assert!(text.contains("\n1 server, 0 not well"), "{text}");
+    std::fs::create_dir(switchboard.path("switchboard.json")).unwrap();
+    let said = switchboard.run(&["servers"]).stderr;
+    assert!(said.contains("the file is not a regular file ("), "{said}");
+    assert!(said.contains("switchboard.json)"), "{said}");
+}

@@ -5,6 +5,8 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
+use crate::remote_server::free_port;
+use crate::running::PATIENCE;
 use crate::switchboard::{Switchboard, fixture};
 
 const RULES: &str = r#"{"rules": [{"effect": "deny", "target": "echo/echo", "name": "team"}]}"#;
@@ -58,6 +60,22 @@ fn a_teams_address_is_fetched_once_and_then_used_offline() {
     let elsewhere = home(&json!({"url": url, "sha256": digest(RULES)}));
     let refused = elsewhere.run(&CALL).expect(3);
     assert!(refused.stderr.contains("the team's file cannot be fetched"), "{refused:?}");
+}
+
+#[test]
+fn why_a_teams_address_cannot_be_fetched_is_told_to_whoever_watches() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let watching = switchboard.start(&["servers", "list", "--watch"]);
+    watching.wait_for("echo\tready");
+    let url = format!("http://127.0.0.1:{}/policy.json", free_port());
+    let config = json!({
+        "mcpServers": {"echo": fixture(&["echo"])},
+        "settings": {"team": {"policy": {"url": url, "sha256": digest(RULES)}}},
+    });
+    switchboard.write_config(&config.to_string());
+    watching.wait_for("the team's file cannot be fetched");
+    watching.interrupt();
+    watching.finish_within(PATIENCE).expect(0);
 }
 
 #[test]

@@ -111,3 +111,41 @@ fn a_resource_that_changes_is_told_across_eras() {
         assert_eq!(left["result"], json!({}), "{era}");
     }
 }
+
+#[test]
+fn a_client_that_answers_with_an_error_ends_what_cannot_go_on_without_it() {
+    let switchboard = Switchboard::with(&json!({
+        "old": fixture(&["conformance", "--era", "legacy"]),
+        "new": fixture(&["conformance", "--era", "modern"]),
+    }));
+    let tool = "test_input_required_result_sampling";
+    let gateway = Gateway::with_tool(&switchboard, &[], &format!("new__{tool}"));
+    let abilities = json!({"elicitation": {}, "sampling": {}, "roots": {}});
+    let legacy = Legacy::open(&gateway.url, NEWEST_LEGACY, &abilities);
+    let call = |tool: &str| {
+        let call = json!({"name": format!("new__{tool}"), "arguments": {}});
+        let mut stream = legacy.send("tools/call", &call);
+        loop {
+            let message = stream.next_message();
+            if message["method"].is_null() {
+                return message;
+            }
+            let error = json!({"code": -1, "message": "the person said no"});
+            let answer = json!({"jsonrpc": "2.0", "id": message["id"], "error": error});
+            assert_eq!(legacy.post(&answer).status, 202);
+        }
+    };
+    // There is a word for a person who does not answer, so its server has the last one.
+    let form = call("test_input_required_result_elicitation");
+    assert_eq!(form["result"]["_meta"]["switchboard/outcome"], Value::Null, "{form}");
+    let answer = call(tool);
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    for part in ["`new`", "`sampling/createMessage`", "the person said no"] {
+        assert!(text.contains(part), "no {part} in {answer}");
+    }
+    let last = format!("tool new/{tool}: cancelled (unanswered)");
+    until(|| switchboard.recorded().last() == Some(&last));
+    let recorded = switchboard.recorded();
+    assert!(!recorded.iter().any(|row| row.contains("protocol_error")), "{recorded:?}");
+}

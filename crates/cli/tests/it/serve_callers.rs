@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Serving, modern, tool_call};
+use crate::serve_client::{Request, Serving, greeting, message, modern, tool_call, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -92,4 +92,45 @@ fn se_03_a_call_that_waits_is_taken_up_only_by_its_own_caller_and_only_once() {
     assert_eq!(answered["result"]["content"][0]["text"], "this one", "{answered}");
     let again = back(&mine, with(same, state));
     assert_eq!(again["error"]["code"], -32_602, "{again}");
+}
+
+#[test]
+fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
+    let switchboard =
+        Switchboard::with(&json!({"srv": fixture(&["conformance", "--era", "legacy"])}));
+    let [a, b, c] = ["a", "b", "c"].map(|name| token(&switchboard, &[name]));
+    let serving = Serving::start(&switchboard, &["--require-token"]);
+    let tool = "srv__test_tool_with_logging";
+    serving.wait_for_tool(Some(&a), tool);
+    let call = |token: &str| {
+        let params = json!({"name": tool, "arguments": {}});
+        let mut request = modern(Some(token), "tools/call", params);
+        let mut body: Value = serde_json::from_str(request.body_text()).unwrap();
+        body["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+        request = request.body(&body);
+        serving.send(&request).body.matches("notifications/message").count()
+    };
+    // Alone, it is clear whose they are.
+    let own = 3;
+    until(|| call(&a) == own);
+    // A client of the older era that wants to hear all there is.
+    let opened = serving.send(&greeting().token(&c));
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let level = json!({"jsonrpc": "2.0", "id": 2, "method": "logging/setLevel",
+        "params": {"level": "debug"}});
+    let level = message(&level).with("Mcp-Session-Id", &session).token(&c);
+    assert_eq!(serving.send(&level).status, 200);
+    let listening = Request::new("GET", "/mcp").with("Mcp-Session-Id", &session).token(&c);
+    let mut heard = serving.open(&listening.with("Accept", "text/event-stream"));
+    std::thread::scope(|scope| {
+        let others: Vec<_> =
+            (0..3).map(|_| scope.spawn(|| (0..3).map(|_| call(&b)).max().unwrap())).collect();
+        // Together, nobody hears more than what is its own.
+        assert!((0..3).map(|_| call(&a)).max().unwrap() <= own);
+        // Calls of one caller are no secrets to each other.
+        others.into_iter().for_each(|other| drop(other.join().unwrap()));
+    });
+    until(|| call(&a) == own);
+    serving.signal("TERM");
+    assert_eq!(heard.line_with("Tool execution"), None, "these were all said about calls");
 }

@@ -163,3 +163,41 @@ fn a_client_at_a_pipe_gets_what_it_waits_for() {
     assert_eq!(ran.code, 0);
     assert_eq!(switchboard.recorded(), ["tool one/slow: ok"]);
 }
+
+#[test]
+fn what_is_cut_off_is_recorded_as_that_whoever_called_and_whatever_it_waited_for() {
+    let (switchboard, trace) = traced();
+    let rules = json!({"rules": [{"effect": "ask", "target": "one/echo"}]});
+    switchboard.write_policy("user", &rules);
+    let gateway = Gateway::with_tool(&switchboard, &["--drain", "1"], "one__slow");
+    let (legacy, modern) = (gateway.legacy(NEWEST_LEGACY), gateway.modern());
+    let slow = json!({"ms": 60_000});
+    let echo = json!({"text": "waits for a person"});
+    let answers = std::thread::scope(|scope| {
+        let calls: [Box<dyn FnOnce() -> Value + Send>; 4] = [
+            Box::new(|| gateway.legacy(NEWEST_LEGACY).call("one__slow", &slow)),
+            Box::new(|| gateway.modern().call("one__slow", &slow)),
+            Box::new(|| gateway.legacy(NEWEST_LEGACY).call("one__echo", &echo)),
+            Box::new(|| gateway.modern().call("one__echo", &echo)),
+        ];
+        let calls = calls.map(|call| scope.spawn(call));
+        until(|| std::fs::read_to_string(&trace).unwrap().matches("tools/call").count() == 2);
+        until(|| switchboard.json(&["review"]).as_array().unwrap().len() == 2);
+        gateway.running.signal("TERM");
+        calls.map(|call| call.join().unwrap())
+    });
+    drop((legacy, modern));
+    for (answer, reason) in
+        answers.iter().zip(["may_have_executed", "may_have_executed", "host_ended", "host_ended"])
+    {
+        let outcome = &answer["result"]["_meta"]["switchboard/outcome"];
+        assert_eq!(outcome["reason"], reason, "{answer}");
+        assert!(said(answer).contains("Switchboard"), "{answer}");
+    }
+    assert_eq!(gateway.running.finish_within(PATIENCE).code, 0);
+    let mut recorded = switchboard.recorded();
+    recorded.sort();
+    let (echo, slow) =
+        ("tool one/echo: not_sent (host_ended)", "tool one/slow: unknown (may_have_executed)");
+    assert_eq!(recorded, [echo, echo, slow, slow]);
+}

@@ -261,3 +261,75 @@ fn prompts_carry_their_servers_name_and_instructions_come_from_all() {
     let expected = "# one\n\nA fixture for tests.\n\n# two\n\nA fixture for tests.";
     assert!(instructions.ends_with(expected), "{instructions}");
 }
+
+#[test]
+fn a_cursor_leads_nowhere_in_another_list_or_for_somebody_who_sees_another() {
+    let many = fixture(&["echo", "--tools", "1200"]);
+    let switchboard = Switchboard::with(&json!({"many": many}));
+    let whole = crate::serve_tokens::token(&switchboard, &["whole"]);
+    let same = crate::serve_tokens::token(&switchboard, &["same"]);
+    let narrow = crate::serve_tokens::token(&switchboard, &["narrow", "--server", "many"]);
+    let options = ["--require-token", "--tools", "all"];
+    let serving = crate::serve_client::Serving::start(&switchboard, &options);
+    serving.wait_for_tool(Some(&whole), "many__echo");
+    let page = serving.ask(Some(&whole), "tools/list", json!({}));
+    let cursor = &page["result"]["nextCursor"];
+    assert!(cursor.is_string(), "{page}");
+    for (token, method, is_ours) in [
+        (&whole, "tools/list", true),
+        (&same, "tools/list", true),
+        (&narrow, "tools/list", false),
+        (&whole, "prompts/list", false),
+        (&whole, "resources/list", false),
+        (&whole, "resources/templates/list", false),
+    ] {
+        let next = serving.ask(Some(token), method, json!({ "cursor": cursor }));
+        let expected = if is_ours { Value::Null } else { json!(-32_602) };
+        assert_eq!(next["error"]["code"], expected, "{method}");
+    }
+}
+
+#[test]
+fn an_address_that_says_whose_it_is_stays_good_when_nobody_else_has_it_any_more() {
+    let echo = fixture(&["echo"]);
+    let switchboard = Switchboard::with(&json!({"one": echo, "two": echo}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "two__echo");
+    gateway.wait_for_tool("one__echo");
+    let client = gateway.modern();
+    let read = |uri: &str| client.ask("resources/read", &json!({"uri": uri}));
+    let (plain, ours) = ("test://static-text", "switchboard:two:test://static-text");
+    assert!(read(ours)["result"].is_object());
+    switchboard.configure(&json!({"two": echo}));
+    let gone = || !client.names("tools").contains(&"one__echo".to_owned());
+    assert!(poll(PATIENCE, || gone().then_some(())).is_some());
+    for uri in [plain, ours] {
+        assert!(read(uri)["result"].is_object(), "{uri}");
+    }
+    for uri in
+        ["switchboard:one:test://static-text", "switchboard:two:switchboard:two:test://static-text"]
+    {
+        assert_eq!(read(uri)["error"]["code"], -32_602, "{uri}");
+    }
+    let recorded = switchboard.recorded();
+    assert_eq!(recorded, ["resource two/test://static-text: ok"; 3]);
+}
+
+#[test]
+fn a_subscription_can_be_left_when_its_resource_is_gone_and_there_are_only_so_many() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    let legacy = gateway.legacy(NEWEST_LEGACY);
+    let of = |number: usize| json!({"uri": format!("test://template/{number}")});
+    for number in 0..1_000 {
+        let subscribed = legacy.ask("resources/subscribe", &of(number));
+        assert_eq!(subscribed["result"], json!({}), "{number}");
+    }
+    assert_eq!(legacy.ask("resources/subscribe", &of(1_000))["error"]["code"], -32_000);
+    assert_eq!(legacy.ask("resources/unsubscribe", &of(0))["result"], json!({}));
+    assert_eq!(legacy.ask("resources/subscribe", &of(1_000))["result"], json!({}));
+    switchboard.configure(&json!({}));
+    let gone = || !legacy.names("tools").contains(&"one__echo".to_owned());
+    assert!(poll(PATIENCE, || gone().then_some(())).is_some());
+    assert_eq!(legacy.ask("resources/unsubscribe", &of(1))["result"], json!({}));
+    assert_eq!(legacy.ask("resources/unsubscribe", &of(1))["error"]["code"], -32_002);
+}

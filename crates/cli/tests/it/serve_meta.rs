@@ -98,3 +98,39 @@ fn the_meta_of_a_client_over_a_pipe_passes_and_is_not_in_the_record() {
     let recorded = switchboard.json(&["calls", "show", &id]).to_string();
     assert!(recorded.contains("echo") && !recorded.contains("only-for-the-server"), "{recorded}");
 }
+
+#[test]
+fn what_a_request_says_of_itself_in_an_odd_way_is_refused_at_the_door() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    let headers = Modern::headers("tools/call", &json!({"name": "one__echo"}));
+    let headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let refused = |params: &str| {
+        let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":"#;
+        let reply = send("POST", &gateway.url, &headers, &format!("{call}{params}}}"));
+        let status = reply.status;
+        let answer = reply.messages().pop().unwrap();
+        (status, answer["error"]["code"].clone(), answer["id"].clone())
+    };
+    let of_era = of_era();
+    let odd = [
+        r#""progressToken":{}"#,
+        r#""progressToken":true"#,
+        r#""io.modelcontextprotocol/logLevel":"loud""#,
+        r#""io.modelcontextprotocol/logLevel":7"#,
+    ];
+    let odd = odd.map(|odd| format!(r#"{{"name":"one__echo","_meta":{{{odd},{of_era}}}}}"#));
+    let info = of_era.replace(r#"{"name":"raw","version":"0"}"#, "7");
+    assert_ne!(info, of_era);
+    let info = format!(r#"{{"name":"one__echo","_meta":{{{info}}}}}"#);
+    let without = ["[]", "7", "null", r#"{"_meta":[]}"#, r#"{"_meta":7}"#, "{}"].map(str::to_owned);
+    for params in odd.iter().chain(&without).chain([&info]) {
+        assert_eq!(refused(params), (400, json!(-32_602), json!(9)), "{params}");
+    }
+    assert_eq!(switchboard.recorded(), [""; 0]);
+    // What only looks like it is no matter of the door.
+    let client = gateway.modern();
+    let unknown = client.send("tools/call", &json!({"name": "`_meta", "arguments": {}}));
+    assert_eq!(unknown.status, 200);
+}

@@ -101,3 +101,38 @@ fn a_prefix_that_cannot_be_part_of_a_name_breaks_its_server_alone() {
     let shown = switchboard.run(&["servers"]).stderr;
     assert!(shown.contains("must be at most 32 letters, digits, `_` and `-`"), "{shown}");
 }
+
+#[test]
+fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
+    let switchboard = Switchboard::new();
+    let of = |server: &str| {
+        let text = |text: String| json!({"content": [{"type": "text", "text": text}]});
+        let page = json!([{"uri": "x://page", "text": server}]);
+        let offers = json!({
+            "tools": [{"name": "same", "inputSchema": {"type": "object"}}],
+            "results": {"same": text(format!("by {server}"))},
+            "resources": [{"uri": "x://page", "name": "page"}],
+            "contents": {"x://page": page},
+        });
+        let file = switchboard.write(&format!("{server}.json"), &offers.to_string());
+        fixture(&["given", "--offers", file.to_str().unwrap()])
+    };
+    let (early, late, other) = (of("z-early"), of("a-late"), fixture(&["weather"]));
+    switchboard.configure(&json!({"z-early": early}));
+    let gateway = Gateway::with_tool(&switchboard, &["--names", "plain"], "same");
+    let client = gateway.modern();
+    let read = |uri: &str| client.ask("resources/read", &json!({"uri": uri}));
+    assert_eq!(said(&client.call("same", &json!({}))), "by z-early");
+    // Before it in the order of names, and there for certain when the third one is.
+    switchboard.configure(&json!({"z-early": early, "a-late": late}));
+    until(|| read("switchboard:a-late:x://page")["result"].is_object());
+    let names = client.names("tools");
+    assert_eq!(names.iter().filter(|name| *name == "same").count(), 1, "{names:?}");
+    assert_eq!(said(&client.call("same", &json!({}))), "by z-early");
+    assert_eq!(read("x://page")["result"]["contents"][0]["text"], "z-early");
+    // It has them when nobody else does.
+    switchboard.configure(&json!({"a-late": late, "other": other}));
+    gateway.wait_for_tool("get_forecast");
+    until(|| said(&client.call("same", &json!({}))) == "by a-late");
+    assert_eq!(read("x://page")["result"]["contents"][0]["text"], "a-late");
+}

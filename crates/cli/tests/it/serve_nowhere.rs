@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::console_person::Person;
+use crate::gateway::Gateway;
+use crate::http_client::send;
 use crate::serve_client::{Reply, Request, Serving, message};
 use crate::serve_tokens::token;
 use crate::switchboard::Switchboard;
@@ -76,4 +78,19 @@ fn without_a_console_there_is_no_page_and_without_proof_nothing_is_told() {
     assert!(!stranger.body.contains("/mcp"), "{stranger:?}");
     let known = serving.send(&Request::new("GET", "/nothing").token(&token));
     assert_eq!(known.status, 404);
+}
+
+#[test]
+fn whoever_asks_in_the_wrong_way_is_told_the_right_ones() {
+    let gateway = Gateway::start(&Switchboard::new(), &[]);
+    for (verb, path, allowed) in [
+        ("GET", "/mcp", "POST"),
+        ("DELETE", "/mcp", "POST"),
+        ("PUT", "/mcp", "POST,GET,HEAD,DELETE"),
+        ("POST", "/sse", "GET,HEAD"),
+        ("GET", "/messages", "POST"),
+    ] {
+        let reply = send(verb, &gateway.place(path), &[("Content-Type", "application/json")], "");
+        assert_eq!((reply.status, reply.header("allow")), (405, Some(allowed)), "{verb} {path}");
+    }
 }

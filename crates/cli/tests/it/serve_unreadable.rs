@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::modern_params;
+use crate::gateway::{Gateway, modern_params};
+use crate::http_client::send;
 use crate::running::{PATIENCE, Running};
 use crate::serve_client::{Serving, tool_call};
 use crate::serve_stdio::{ask, listed};
@@ -101,4 +102,54 @@ fn limits_hold_over_a_pipe() {
     assert!(fourth["result"].is_object(), "{fourth}");
     running.close_input();
     running.finish_within(PATIENCE).expect(0);
+}
+
+#[test]
+fn batches_are_taken_only_where_the_revision_has_them() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let gateway = Gateway::with_tool(&switchboard, &[], "one__echo");
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": "a", "method": "ping"},
+        {"jsonrpc": "2.0", "id": "b", "method": "ping"},
+    ]);
+    for (revision, is_taken) in
+        [("2024-11-05", false), ("2025-03-26", true), ("2025-06-18", false), ("2025-11-25", false)]
+    {
+        let reply = gateway.legacy(revision).post(&batch);
+        let expected = if is_taken { 200 } else { 400 };
+        assert_eq!(reply.status, expected, "{revision} over HTTP");
+        let answers = reply.messages();
+        if is_taken {
+            assert_eq!(answers.len(), 2, "{answers:?}");
+        } else {
+            assert_eq!(answers[0]["error"]["code"], -32_600, "{answers:?}");
+        }
+        let mut running = switchboard.start(&["serve", "--stdio", "--no-running"]);
+        let greeting = json!({"protocolVersion": revision, "capabilities": {}});
+        ask(&mut running, 1, "initialize", &greeting);
+        if is_taken {
+            running.say(&format!("{batch}\n"));
+            running.wait_for(r#""id":"a""#);
+            running.wait_for(r#""id":"b""#);
+            assert_eq!(refused(&mut running, "[]"), -32_600);
+        } else {
+            assert_eq!(refused(&mut running, &batch.to_string()), -32_600, "{revision}");
+            assert!(!running.printed().contains(r#""id":"a""#), "{revision}");
+        }
+        running.close_input();
+        assert_eq!(running.finish_within(PATIENCE).code, 0);
+    }
+    let modern = [("Content-Type", "application/json"), ("MCP-Protocol-Version", "2026-07-28")];
+    let reply = send("POST", &gateway.url, &modern, &batch.to_string());
+    let status = reply.status;
+    let why = reply.messages().pop().unwrap();
+    assert_eq!((status, &why["error"]["code"]), (400, &json!(-32_600)));
+    assert!(why["error"]["message"].as_str().unwrap().contains("2025-03-26"), "{why}");
+    let mut first = send("GET", &gateway.place("/sse"), &[("Accept", "text/event-stream")], "");
+    let (_, place) = first.next_event().unwrap();
+    let headers = [("Content-Type", "application/json")];
+    let reply = send("POST", &gateway.place(&place), &headers, &batch.to_string());
+    let status = reply.status;
+    let why = reply.messages().pop().unwrap();
+    assert_eq!((status, &why["error"]["code"]), (400, &json!(-32_600)));
 }

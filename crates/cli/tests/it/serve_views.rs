@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::serve_client::{Serving, modern};
+use crate::serve_client::{Request, Serving, greeting, modern};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -86,7 +86,7 @@ fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
     let list = |token: &str| serving.ask(Some(token), "tools/list", json!({})).to_string();
     crate::serve_client::until(|| list(&whole).contains("Searches 307 tools"));
     let listed = list(&narrow);
-    assert!(listed.contains("Searches 1 tools of the servers agency for"), "{listed}");
+    assert!(listed.contains("Searches 1 tool of the server agency for"), "{listed}");
     let own = |tool: &str, arguments: Value| {
         let call = json!({"name": tool, "arguments": arguments});
         let answer = serving.ask(Some(&narrow), "tools/call", call);
@@ -110,4 +110,55 @@ fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
     let unknown = serving.ask(Some(&narrow), "tools/call", call);
     let why = "there is no tool `agency__hier0`; did you mean `agency__hire0`?";
     assert_eq!(unknown["error"]["message"], why);
+}
+
+#[test]
+fn nobody_is_told_that_lists_changed_by_what_it_does_not_see() {
+    let switchboard = Switchboard::new();
+    let entry = |which: &str, fixture_name: &str| {
+        let given = json!({"tools": [{"name": fixture_name, "inputSchema": {"type": "object"}}]});
+        let file = switchboard.write(&format!("{which}.json"), &given.to_string());
+        fixture(&["given", "--offers", file.to_str().unwrap()])
+    };
+    let (seen, hidden) = (entry("seen", "a"), entry("hidden", "b"));
+    switchboard.configure(&json!({"seen": seen}));
+    let whole = token(&switchboard, &["whole"]);
+    let narrow = token(&switchboard, &["narrow", "--tool", "seen*/*"]);
+    let serving = Serving::start(&switchboard, &["--require-token"]);
+    serving.wait_for_tool(Some(&narrow), "seen__a");
+    let listen = |token: &str| {
+        let wanted = json!({"notifications": {"toolsListChanged": true}});
+        let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted));
+        events.line_with("acknowledged").unwrap();
+        events
+    };
+    let session = serving.send(&greeting().token(&narrow));
+    let id = session.header("mcp-session-id").unwrap().to_owned();
+    let stream = Request::new("GET", "/mcp")
+        .with("Accept", "text/event-stream")
+        .with("Mcp-Session-Id", &id)
+        .token(&narrow);
+    let (mut of_whole, mut of_narrow) = (listen(&whole), listen(&narrow));
+    let mut of_session = serving.open(&stream);
+    switchboard.configure(&json!({"seen": seen, "hidden": hidden}));
+    serving.wait_for_tool(Some(&whole), "hidden__b");
+    of_whole.line_with("tools/list_changed").unwrap();
+    // What comes next is seen: whoever was told before was told too much.
+    let later = entry("later", "c");
+    switchboard.configure(&json!({"seen": seen, "hidden": hidden, "seen-later": later}));
+    serving.wait_for_tool(Some(&narrow), "seen-later__c");
+    for events in [&mut of_narrow, &mut of_session] {
+        events.line_with("tools/list_changed").unwrap();
+    }
+    let wanted = json!({"name": "seen-later__c", "arguments": {}});
+    serving.ask(Some(&narrow), "tools/call", wanted);
+    switchboard.configure(&json!({"seen": seen}));
+    // One for what came and one for what goes, and none for what is hidden.
+    for events in [&mut of_narrow, &mut of_session] {
+        events.line_with("tools/list_changed").unwrap();
+    }
+    serving.signal("TERM");
+    for mut events in [of_narrow, of_session] {
+        assert_eq!(events.line_with("tools/list_changed"), None);
+    }
 }

@@ -117,9 +117,16 @@ pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes
     let FilledIn { entry, secrets, source, .. } = filled;
     let note = AuditNote::added(&under, &chosen.name, source, &json!(entry).to_string());
     // Before the entry: the server is started as soon as that is written.
-    keep(&console, &under, secrets).await.map_err(|error| Problem::unusable(error.to_string()))?;
+    let kept = Kept::keep(&console, &under, secrets).await;
+    let kept = kept.map_err(|error| Problem::unusable(error.to_string()))?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
-    write(&console, Change { file, name: under.clone(), entry, agreed, replace }).await?;
+    let written = write(&console, Change { file, name: under.clone(), entry, agreed, replace });
+    if let Err(problem) = written.await {
+        return Err(match kept.undo().await {
+            Ok(()) => problem,
+            Err(error) => problem.with_hint(format!("its secrets are still kept: {error}")),
+        });
+    }
     let audit = console.host.audit().clone();
     let noted = tokio::task::spawn_blocking(move || audit.add(&[note])).await;
     let noted = noted.map_err(|error| Problem::trouble(error.to_string()))?;
@@ -128,17 +135,42 @@ pub(crate) async fn add_from_registry(State(console): State<Shared>, body: Bytes
     Ok(reply::json(&ServerAdded { added: under }))
 }
 
-/// Keeps the secrets of a server of the user's own file.
-async fn keep(
-    console: &Console,
-    server: &str,
-    secrets: BTreeMap<String, String>,
-) -> Result<(), LoginError> {
-    let config = console.host.config().load();
-    let store = Secrets::new(&console.places.state, &console.environment, &config.settings);
-    for (name, value) in secrets {
-        let which = SecretName { server: server.to_owned(), name };
-        store.set(&which, Secret::new(value)).await?;
+/// Secrets that were kept for a server of the user's own file, and what was there before.
+struct Kept {
+    store: Secrets,
+    before: Vec<(SecretName, Option<Secret>)>,
+}
+
+impl Kept {
+    async fn keep(
+        console: &Console,
+        server: &str,
+        secrets: BTreeMap<String, String>,
+    ) -> Result<Self, LoginError> {
+        let config = console.host.config().load();
+        let store = Secrets::new(&console.places.state, &console.environment, &config.settings);
+        let mut kept = Self { store, before: Vec::new() };
+        for (name, value) in secrets {
+            let which = SecretName { server: server.to_owned(), name };
+            match kept.store.replace(&which, Secret::new(value)).await {
+                Ok(before) => kept.before.push((which, before)),
+                Err(error) => {
+                    kept.undo().await?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(kept)
     }
-    Ok(())
+
+    /// Puts everything back as it was: no entry uses what was kept.
+    async fn undo(self) -> Result<(), LoginError> {
+        for (which, before) in self.before {
+            match before {
+                Some(value) => self.store.set(&which, value).await?,
+                None => drop(self.store.remove(&which).await?),
+            }
+        }
+        Ok(())
+    }
 }

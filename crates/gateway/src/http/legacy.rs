@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::header::ALLOW;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use switchboard_wire::envelope::{self as wire_envelope, Message};
@@ -73,12 +74,16 @@ pub(super) fn batch(
     access: &Access,
     body: &Bytes,
 ) -> Response {
+    let refused = || {
+        let why = "only revision 2025-03-26 has batches, and only in a session";
+        refusal(StatusCode::BAD_REQUEST, -32_600, why)
+    };
+    if !headers.contains_key(SESSION) {
+        return refused();
+    }
     let session = match session_of(front, headers, access) {
         Ok(session) if session.client().revision.allows_batches() => session,
-        Ok(_) => {
-            let why = "only revision 2025-03-26 has batches";
-            return refusal(StatusCode::BAD_REQUEST, -32_600, why);
-        }
+        Ok(_) => return refused(),
         Err(refused) => return *refused,
     };
     let (mut requests, mut others) = (Vec::new(), Vec::new());
@@ -230,7 +235,8 @@ async fn session_at(
 ) -> Result<Arc<Session>, Box<Response>> {
     let access = front.door.admit(uri, headers).await?;
     if !headers.contains_key(SESSION) {
-        return Err(Box::new(StatusCode::METHOD_NOT_ALLOWED.into_response()));
+        let allowed = [(ALLOW, HeaderValue::from_static("POST"))];
+        return Err(Box::new((StatusCode::METHOD_NOT_ALLOWED, allowed).into_response()));
     }
     session_of(front, headers, &access)
 }

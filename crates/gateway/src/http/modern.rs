@@ -49,11 +49,12 @@ pub(super) async fn take(
     };
     match ask(front, headers, access, (&id, &method, params)) {
         Ok(asked) => answer(&front.gateway, asked, pass).await,
-        Err(error) => json(status_of(&error), response(&id, Err(&error))),
+        // Whatever is wrong with what a request says of itself, nothing of it was begun.
+        Err(error) => json(StatusCode::BAD_REQUEST, response(&id, Err(&error))),
     }
 }
 
-/// Checks a request against its headers.
+/// Checks what a request says of itself, and that its headers say the same.
 fn ask(
     front: &Front,
     headers: &HeaderMap,
@@ -152,7 +153,6 @@ fn status_of(error: &RpcError) -> StatusCode {
     match error.code {
         RpcError::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ if error.is_modern() => StatusCode::BAD_REQUEST,
-        RpcError::INVALID_PARAMS if error.message.contains("`_meta") => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }

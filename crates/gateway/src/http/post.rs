@@ -113,7 +113,7 @@ async fn take(front: &Arc<Front>, headers: &HeaderMap, access: Access, body: &By
         Err(envelope::NotAMessage::NotJson) => {
             return refusal(StatusCode::BAD_REQUEST, -32_700, "the body is not JSON");
         }
-        Err(envelope::NotAMessage::NotRpc) => {
+        Err(envelope::NotAMessage::NotRpc | envelope::NotAMessage::Batch) => {
             return refusal(StatusCode::BAD_REQUEST, -32_600, "the body is no JSON-RPC message");
         }
         Err(envelope::NotAMessage::BadId) => {

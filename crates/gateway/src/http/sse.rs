@@ -7,8 +7,8 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use serde::Deserialize;
-use switchboard_wire::Revision;
 use switchboard_wire::envelope::{self, Message};
+use switchboard_wire::{Revision, RpcError};
 use tokio::sync::mpsc;
 
 use super::body::{accepted, events_with, full, no_room, read, refusal};
@@ -96,7 +96,14 @@ pub(super) async fn posted(
             });
         }
         Ok(message) => legacy::tell(&session, message),
-        Err(_) => return refusal(StatusCode::BAD_REQUEST, -32_700, "the body is no message"),
+        Err(_) if envelope::is_batch(&body) => {
+            let why = "the first revision has no batches";
+            return refusal(StatusCode::BAD_REQUEST, -32_600, why);
+        }
+        Err(why) => {
+            let error = RpcError::from(why);
+            return refusal(StatusCode::BAD_REQUEST, error.code, error.message);
+        }
     }
     accepted()
 }

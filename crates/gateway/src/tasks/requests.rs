@@ -62,7 +62,7 @@ impl Gateway {
         match (asked.method.as_str(), era) {
             ("tasks/get", Era::Modern) => Ok(shape::modern(&task)),
             ("tasks/get", Era::Legacy) => Ok(shape::legacy(&task).to_string()),
-            ("tasks/result", Era::Legacy) => result(asked, &task).await,
+            ("tasks/result", Era::Legacy) => result(self, asked, &task).await,
             ("tasks/update", Era::Modern) => {
                 update(&task, about.input_responses);
                 done()
@@ -83,7 +83,7 @@ impl Gateway {
 }
 
 /// The result, once there is one; what its server asks is put to the client meanwhile.
-async fn result(asked: &Asked, task: &Arc<Task>) -> Result<String, RpcError> {
+async fn result(gateway: &Gateway, asked: &Asked, task: &Arc<Task>) -> Result<String, RpcError> {
     let mut changes = task.changes();
     loop {
         match task.look(|state| state.end.clone()) {
@@ -99,7 +99,7 @@ async fn result(asked: &Asked, task: &Arc<Task>) -> Result<String, RpcError> {
         if let Some((_, mut ask)) = ask {
             let params = ask.params.as_ref().map_or("{}", Json::as_str);
             ask.params = Some(Json::trusted(shape::related(params, task)));
-            put(asked.way(), ask).await;
+            put(asked.way(), gateway.over().clone(), ask).await;
             continue;
         }
         tokio::select! {

@@ -35,21 +35,22 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
 /// The same with another limit, in bytes.
 pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<String>, ConfigError> {
     let error = |message: String| ConfigError::new(path, message);
-    let unreadable = |cause: std::io::Error| error(format!("cannot be read: {cause}"));
+    let unreadable = |cause: std::io::Error| error(format!("the file cannot be read: {cause}"));
     let metadata = match fs::metadata(path) {
         // What somebody put there as a link is meant to be there: a share may be away.
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             return match broken_link(path) {
                 None => Ok(None),
                 Some(link) => {
-                    Err(error(format!("cannot be read: `{}` leads nowhere", shown(&link))))
+                    let link = shown(&link);
+                    Err(error(format!("the file cannot be read: `{link}` leads nowhere")))
                 }
             };
         }
         metadata => metadata.map_err(unreadable)?,
     };
     if !metadata.is_file() {
-        return Err(error("is not a regular file".to_owned()));
+        return Err(error("the file is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     match fs::File::open(path) {
@@ -59,12 +60,12 @@ pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<Strin
     }
     .map_err(unreadable)?;
     if bytes.len() as u64 > longest {
-        return Err(error(format!("is longer than {} MiB", longest / 1024 / 1024)));
+        return Err(error(format!("the file is longer than {} MiB", longest / 1024 / 1024)));
     }
     let text = String::from_utf8(bytes).map_err(|cause| {
         let valid = cause.as_bytes().iter().take(cause.utf8_error().valid_up_to());
         let line = 1 + valid.filter(|byte| **byte == b'\n').count();
-        error("is not UTF-8 text".to_owned())
+        error("the file is not UTF-8 text".to_owned())
             .at(Position { line, column: 1 })
             .hint("save the file as UTF-8")
     })?;
@@ -176,7 +177,7 @@ mod tests {
                 b"{\"mcpServers\": {},\n\"mcpServers\": {}}",
                 "`mcpServers` is given twice (config.json:2)",
             ),
-            (b"{\xff\xfe}", "is not UTF-8 text"),
+            (b"{\xff\xfe}", "the file is not UTF-8 text"),
         ];
         for (bytes, message) in cases {
             assert_eq!(check(bytes), Err(message.to_owned()));
@@ -188,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read_text(&folder.path().join("none")), Ok(None));
         let error = read_text(folder.path()).unwrap_err();
-        assert_eq!(&*error.message, "is not a regular file");
+        assert_eq!(&*error.message, "the file is not a regular file");
     }
 
     #[test]
@@ -196,6 +197,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long");
         fs::write(&path, vec![b' '; LONGEST as usize + 1]).unwrap();
-        assert_eq!(&*read_text(&path).unwrap_err().message, "is longer than 4 MiB");
+        assert_eq!(&*read_text(&path).unwrap_err().message, "the file is longer than 4 MiB");
     }
 }

@@ -72,9 +72,10 @@ impl Reading {
                 let mut newer = self.config();
                 let state = &self.places.state;
                 if !newer.team.missing(state).is_empty() {
-                    // What cannot be fetched is missed when the files are read again.
-                    let _ = fetch_team_files(&newer.team, state).await;
+                    let problems = fetch_team_files(&newer.team, state).await;
                     newer = self.config();
+                    // That something is missing is found when the files are read; not why.
+                    newer.problems.extend(problems);
                 }
                 watch.follow(self.watched(&newer));
                 if told {

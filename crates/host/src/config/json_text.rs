@@ -16,7 +16,7 @@ pub(crate) fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> 
         return Err(ConfigError::new(file, format!("`{path}` is given twice")).at(at));
     }
     serde_json::from_str(&node.compact())
-        .map_err(|error| ConfigError::new(file, format!("cannot be read: {error}")))
+        .map_err(|error| ConfigError::new(file, format!("the file cannot be read: {error}")))
 }
 
 #[cfg(test)]

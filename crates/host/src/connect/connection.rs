@@ -286,7 +286,11 @@ impl Connection {
                 () = self.health.wants_probe() => self.probe_later(peer),
             }
         };
-        farewell(peer, process).await;
+        let why = match self.reins.stop.is_cancelled() {
+            true => "Switchboard is about to end",
+            false => "the server is being stopped",
+        };
+        farewell(peer, process, why).await;
         end
     }
 
@@ -332,8 +336,8 @@ impl Connection {
     }
 }
 
-async fn farewell(peer: &Peer, process: Option<Process>) {
-    peer.shutdown("the server is being stopped").await;
+async fn farewell(peer: &Peer, process: Option<Process>, why: &str) {
+    peer.shutdown(why).await;
     if let Some(mut process) = process {
         process.stop().await;
     }

@@ -28,11 +28,11 @@ impl Connection {
         changed: &mut Changed,
     ) {
         match inbound {
-            Inbound::Notification { method, params } => match method.as_str() {
+            Inbound::Notification { method, params, during } => match method.as_str() {
                 "notifications/tools/list_changed" => changed.mark([true, false, false, false]),
                 "notifications/resources/list_changed" => changed.mark([false, true, true, false]),
                 "notifications/prompts/list_changed" => changed.mark([false, false, false, true]),
-                "notifications/message" => self.pass_on(params.as_ref()),
+                "notifications/message" => self.pass_on(params.as_ref(), during),
                 "notifications/resources/updated" => self.pass_on_update(params.as_ref()),
                 "notifications/subscriptions/acknowledged" => {
                     self.pass_on_agreement(params.as_ref());
@@ -100,7 +100,7 @@ impl Connection {
         });
     }
 
-    fn pass_on(&self, params: Option<&Json>) {
+    fn pass_on(&self, params: Option<&Json>, during: Vec<u64>) {
         let server = &self.config.id;
         let wanted = wanted_level(&self.around.config.load(), server);
         let Some(said) = self.around.messages.take(server, params, wanted) else { return };
@@ -112,6 +112,7 @@ impl Connection {
                 None => said.text,
             },
             raw: params.cloned(),
+            during,
         });
     }
 

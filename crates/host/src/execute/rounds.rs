@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use switchboard_wire::{Era, Json, Peer, Request, RequestError};
+use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
 
 use tokio::time::{Instant, timeout_at};
 
@@ -118,7 +118,7 @@ pub(super) async fn exchange(
             Ok(Ok(Next::Round(next))) => params = Cow::Owned(next),
             Ok(Ok(Next::Done)) => return Ok(Answered::Result(result)),
             Ok(Ok(Next::Task(seen))) => return Ok(Answered::Task(seen)),
-            Ok(Err(error)) => return Err(error.into()),
+            Ok(Err(stop)) => return Err(stop),
             Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
         }
         had_it = true;
@@ -158,7 +158,7 @@ async fn next_round(
     result: &Json,
     message: &Message,
     reach: &Reach<'_>,
-) -> Result<Next, RequestError> {
+) -> Result<Next, Stop> {
     // Only a modern server comes back for more; a look at the bytes saves decoding final results.
     let modern = whom.peer.stance().revision.era() == Era::Modern;
     if !modern || RESULT_TYPE.find(result.bytes()).is_none() {
@@ -173,14 +173,14 @@ async fn next_round(
             return Ok(Next::Task(Box::new(seen)));
         }
         Some(other) => {
-            return Err(RequestError::Protocol(format!(
-                "the result is of the unknown type {other}"
-            )));
+            let why = format!("the result is of the unknown type {other}");
+            return Err(RequestError::Protocol(why).into());
         }
     }
     let mut members = Vec::new();
     if let Some(asked) = shape.input_requests {
-        let responses = answer_all(asked, whom.server, whom.name, reach).await?;
+        let responses = answer_all(asked, whom.server, whom.name, reach).await;
+        let responses = responses.map_err(|error| error.stop(whom.server))?;
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
@@ -189,7 +189,7 @@ async fn next_round(
     }
     if members.is_empty() {
         let why = "the server asks for input without saying which";
-        return Err(RequestError::Protocol(why.to_owned()));
+        return Err(RequestError::Protocol(why.to_owned()).into());
     }
     Ok(Next::Round(message.with(&members.join(","))))
 }
@@ -202,15 +202,43 @@ struct InputRequest<'a> {
     params: Option<&'a RawValue>,
 }
 
+/// Why what a server asks has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoAnswer {
+    /// It asks for what nobody can read, or nobody has.
+    #[error("{0}")]
+    Mistaken(String),
+    /// Whoever was to answer did not.
+    #[error("it asked for `{method}`, and there was no answer: {why}")]
+    Unanswered { method: String, why: RpcError },
+}
+
+impl NoAnswer {
+    /// What it means for a call. The server has answered and waits for nothing: whatever it has
+    /// done so far, there is nothing unclear about its answer.
+    fn stop(self, server: &str) -> Stop {
+        match self {
+            Self::Mistaken(why) => RequestError::Protocol(why).into(),
+            Self::Unanswered { .. } => {
+                let message = format!("server `{server}` cannot go on: {self}");
+                Stop::Over(Outcome::cancelled("unanswered", message))
+            }
+        }
+    }
+}
+
+/// What a server is told whose question nobody answered.
+const NOT_SAID: &str = r#"{"action":"cancel"}"#;
+
 /// Puts everything that a server asks to whoever answers.
 pub(super) async fn answer_all(
     asked: &str,
     server: &str,
     name: &str,
     reach: &Reach<'_>,
-) -> Result<Map<String, Value>, RequestError> {
+) -> Result<Map<String, Value>, NoAnswer> {
     let unreadable =
-        |error| RequestError::Protocol(format!("what the server asks cannot be read: {error}"));
+        |error| NoAnswer::Mistaken(format!("what the server asks cannot be read: {error}"));
     // The fields of a form stay in the server's order only in its own bytes.
     let asked: BTreeMap<String, InputRequest<'_>> =
         serde_json::from_str(asked).map_err(unreadable)?;
@@ -220,9 +248,16 @@ pub(super) async fn answer_all(
         let (target, call) = (Some(name), Some(reach.tag));
         let (params, named) = (params.as_ref(), Some(key.as_str()));
         let asking = Asking { server, target, call, key: named, method: &method, params };
-        let answer = reach.answer(asking).await.map_err(|error| {
-            RequestError::Protocol(format!("the server asked for `{method}`: {error}"))
-        })?;
+        let answer = match reach.answer(asking).await {
+            Ok(answer) => answer,
+            Err(error) if error.code == RpcError::METHOD_NOT_FOUND => {
+                let why = format!("the server asked for `{method}`: {error}");
+                return Err(NoAnswer::Mistaken(why));
+            }
+            // There is a word for it only where a person is asked.
+            Err(_) if method == "elicitation/create" => NOT_SAID.to_owned(),
+            Err(why) => return Err(NoAnswer::Unanswered { method, why }),
+        };
         Ok((key, serde_json::from_str(&answer).map_err(unreadable)?))
     });
     try_join_all(answering).await.map(Map::from_iter)

@@ -51,13 +51,27 @@ impl Secrets {
     /// # Errors
     /// When there is no key to seal it with, or it cannot be written.
     pub async fn set(&self, which: &SecretName, value: Secret) -> Result<(), LoginError> {
+        self.replace(which, value).await.map(drop)
+    }
+
+    /// The same, and gives back what was there.
+    ///
+    /// # Errors
+    /// When there is no key to seal it with, or it cannot be written.
+    pub async fn replace(
+        &self,
+        which: &SecretName,
+        value: Secret,
+    ) -> Result<Option<Secret>, LoginError> {
+        let mut before = None;
         self.store
             .change(|contents| {
                 let of_server = contents.secrets.entry(which.server.clone()).or_default();
-                of_server.insert(which.name.clone(), value);
+                before = of_server.insert(which.name.clone(), value);
                 Changed::Yes
             })
-            .await
+            .await?;
+        Ok(before)
     }
 
     /// Forgets a secret; says whether there was one.

@@ -1,0 +1,84 @@
+//! Whose a name is that two servers use: who had it first keeps it, so that nobody who comes later
+//! is called in its place.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt as _};
+use switchboard_host::connect::Server;
+use switchboard_host::{Lease, ServerId, TargetKind};
+
+use crate::naming::{NameMode, Naming};
+use crate::view::View;
+
+/// The servers behind the names that are not made from a server's own.
+#[derive(Clone, Default)]
+pub(crate) struct Owners {
+    tools: Names,
+    prompts: Names,
+    resources: Names,
+}
+
+/// The server and its own name for it, by the name that is given out.
+type Names = HashMap<Box<str>, (ServerId, Box<str>)>;
+
+impl Owners {
+    /// Those of another catalog. What its owner does not have any more goes to the first that does.
+    pub(crate) fn after(&self, lease: &Lease, mode: NameMode) -> Self {
+        let mut next = Self { tools: Names::new(), prompts: Names::new(), resources: Names::new() };
+        for server in lease.catalog().servers() {
+            let offers = &server.offers;
+            let naming = Naming::of(server, mode);
+            if naming != Naming::Server {
+                let tools = offers.tools.iter().map(|tool| &tool.item.key);
+                let of = Of { lease, server, kind: TargetKind::Tool, naming };
+                of.claim(tools, &self.tools, &mut next.tools);
+                let prompts = offers.prompts.iter().map(|item| &item.key);
+                let of = Of { kind: TargetKind::Prompt, ..of };
+                of.claim(prompts, &self.prompts, &mut next.prompts);
+            }
+            let resources = offers.resources.iter().map(|item| &item.key);
+            // An address keeps its own text, however tools are named.
+            let of = Of { lease, server, kind: TargetKind::Resource, naming: Naming::Plain };
+            of.claim(resources, &self.resources, &mut next.resources);
+        }
+        next
+    }
+
+    /// The other server that has a name, as far as somebody with a view sees that.
+    pub(crate) fn other(
+        &self,
+        (kind, name): (TargetKind, &str),
+        server: &Server,
+        view: &View,
+    ) -> Option<&ServerId> {
+        let names = match kind {
+            TargetKind::Tool => &self.tools,
+            TargetKind::Prompt => &self.prompts,
+            TargetKind::Resource => &self.resources,
+        };
+        let (owner, own) = names.get(name)?;
+        (*owner != server.id && view.shows(owner.as_str(), own)).then_some(owner)
+    }
+}
+
+/// What one server has of a kind.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    lease: &'a Lease,
+    server: &'a Arc<Server>,
+    kind: TargetKind,
+    naming: Naming<'a>,
+}
+
+impl Of<'_> {
+    fn claim<'i>(self, own: impl Iterator<Item = &'i Box<str>>, before: &Names, next: &mut Names) {
+        let id = &self.server.id;
+        for own in own.filter(|own| self.lease.lists(self.kind, id.as_str(), own)) {
+            let name = self.naming.name(id.as_str(), own).unwrap_or_else(|| own.clone());
+            let had_it = before.get(&name).is_some_and(|(owner, _)| owner == id);
+            if had_it || !next.contains_key(&name) {
+                next.insert(name, (id.clone(), own.clone()));
+            }
+        }
+    }
+}
