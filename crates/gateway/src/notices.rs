@@ -72,16 +72,19 @@ impl Changed {
 pub(crate) struct Notices {
     sender: broadcast::Sender<Notice>,
     /// Calls whose messages are wanted, with whose they are.
-    whose: Arc<Mutex<Vec<(Number, Arc<str>)>>>,
+    whose: Arc<Mutex<Whose>>,
 }
 
 /// The number of a call, once it has one.
 pub(crate) type Number = Arc<OnceLock<u64>>;
 
+/// Calls, and the callers that made them.
+type Whose = Vec<(Number, Arc<str>)>;
+
 /// A call whose messages are wanted, as long as this is there.
 pub(crate) struct Wanting {
     number: Number,
-    whose: Arc<Mutex<Vec<(Number, Arc<str>)>>>,
+    whose: Arc<Mutex<Whose>>,
 }
 
 impl Drop for Wanting {

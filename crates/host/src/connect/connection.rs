@@ -286,12 +286,15 @@ impl Connection {
                 () = self.health.wants_probe() => self.probe_later(peer),
             }
         };
-        let why = match self.reins.stop.is_cancelled() {
+        farewell(peer, process, self.why_it_stops()).await;
+        end
+    }
+
+    fn why_it_stops(&self) -> &'static str {
+        match self.reins.stop.is_cancelled() {
             true => "Switchboard is about to end",
             false => "the server is being stopped",
-        };
-        farewell(peer, process, why).await;
-        end
+        }
     }
 
     /// Why somebody has to log in before anything can be listed.
