@@ -1,16 +1,21 @@
 //! Arguments as people type them, to a JSON object.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use switchboard_host::catalog::value_from_text;
 use switchboard_wire::Json;
 
 use crate::error::CliError;
 
-/// Reads `key=value`, `key:=JSON` and `key=@FILE` by the tool's schema.
+/// How all arguments are written at once.
+const AT_ONCE: &str = "write them as {\"key\": value}";
+
+/// Reads `key=value`, `key:=JSON` and `key=@FILE` by the tool's schema. JSON stays as it is written:
+/// a number may have more digits than we could keep.
 pub(crate) fn from_words(words: &[String], schema: Option<&Value>) -> Result<Json, CliError> {
-    let mut object = Map::new();
+    let mut object = BTreeMap::new();
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
             return Err(CliError::usage(format!("the argument `{word}` has no `=`"))
@@ -18,10 +23,11 @@ pub(crate) fn from_words(words: &[String], schema: Option<&Value>) -> Result<Jso
         };
         let (key, value) = match key.strip_suffix(':') {
             Some(key) => {
-                let value = serde_json::from_str(value).map_err(|error| {
+                let value = Json::checked(value.trim().to_owned().into()).map_err(|error| {
                     CliError::usage(format!("the value of `{key}` is not JSON: {error}"))
+                        .with_hint("texts in JSON have quotes; `key=value` needs none")
                 })?;
-                (key, value)
+                (key, value.as_str().to_owned())
             }
             None => {
                 let property =
@@ -31,35 +37,44 @@ pub(crate) fn from_words(words: &[String], schema: Option<&Value>) -> Result<Jso
                         CliError::usage(format!(
                             "the file `{file}` for `{key}` cannot be read: {error}"
                         ))
+                        .with_hint("`key:=JSON` gives a text that begins with `@`")
                     })?,
                     None => value.to_owned(),
                 };
-                (key, value_from_text(&text, property))
+                (key, value_from_text(&text, property).to_string())
             }
         };
         if object.insert(key.to_owned(), value).is_some() {
-            return Err(CliError::usage(format!("the argument `{key}` is given twice")));
+            return Err(CliError::usage(format!("the argument `{key}` is given twice"))
+                .with_hint("a list is written as key:=[1,2]"));
         }
     }
-    Ok(Json::from(&Value::Object(object)))
+    let members =
+        object.iter().map(|(key, value)| format!("{}:{value}", Value::from(key.as_str())));
+    from_json(&format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
 /// Takes a JSON object as it is, from the command line or from standard input.
 pub(crate) fn from_json(text: &str) -> Result<Json, CliError> {
     let mut input = String::new();
     let text = if text == "-" {
-        std::io::stdin().read_to_string(&mut input)?;
+        std::io::stdin().read_to_string(&mut input).map_err(|error| {
+            CliError::usage(format!("the arguments on standard input cannot be read: {error}"))
+                .with_hint("give one JSON object in UTF-8")
+        })?;
         input
     } else {
         text.to_owned()
     };
-    let json = Json::checked(text.trim().to_owned().into())
-        .map_err(|error| CliError::usage(format!("the arguments are not JSON: {error}")))?;
+    // Some editors and shells put a byte order mark before a text.
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let json = Json::checked(text.to_owned().into()).map_err(|error| {
+        CliError::usage(format!("the arguments are not JSON: {error}")).with_hint(AT_ONCE)
+    })?;
     if json.as_str().starts_with('{') {
         Ok(json)
     } else {
-        Err(CliError::usage("the arguments are not a JSON object")
-            .with_hint("write them as {\"key\": value}"))
+        Err(CliError::usage("the arguments are not a JSON object").with_hint(AT_ONCE))
     }
 }
 
@@ -78,6 +93,10 @@ mod tests {
             (vec!["count=3", "text=3", "flag=true"], Ok(r#"{"count":3,"flag":true,"text":"3"}"#)),
             (vec!["text=a=b"], Ok(r#"{"text":"a=b"}"#)),
             (vec!["list:=[1,2]"], Ok(r#"{"list":[1,2]}"#)),
+            (
+                vec!["n:=123456789012345678901234567890", "m:= 1.10", "a\"b:={\"z\":1, \"a\":2}"],
+                Ok(r#"{"a\"b":{"z":1, "a":2},"m":1.10,"n":123456789012345678901234567890}"#),
+            ),
             (vec!["list:=[1,"], Err("the value of `list` is not JSON")),
             (vec!["plain"], Err("the argument `plain` has no `=`")),
             (vec!["a=1", "a=2"], Err("the argument `a` is given twice")),

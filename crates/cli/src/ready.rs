@@ -10,6 +10,11 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::starting::Starting;
 
+/// What is to be said of a server that was not waited for any longer, and what to do about it.
+pub(crate) const NOT_YET: &str = "it has not come up in the time it was given";
+pub(crate) const MORE_TIME: &str = "give it more with `--start-timeout SECONDS`, or look at what it \
+                                    wrote with `switchboard servers logs NAME`";
+
 impl Context {
     /// Waits for the servers to come up, shows that on a terminal, and tells which did not. The
     /// person who is here is asked about those that are new.
@@ -20,7 +25,7 @@ impl Context {
     ) -> Result<(), CliError> {
         self.up(host, only).await?;
         first_use::ask_about_new(self, host).await?;
-        self.tell_state(host);
+        self.tell_state(host, only);
         Ok(())
     }
 
@@ -31,7 +36,7 @@ impl Context {
         only: Option<&[ServerId]>,
     ) -> Result<(), CliError> {
         self.up(host, only).await?;
-        self.tell_state(host);
+        self.tell_state(host, only);
         Ok(())
     }
 
@@ -46,7 +51,7 @@ impl Context {
         Ok(())
     }
 
-    fn tell_state(&self, host: &Host) {
+    fn tell_state(&self, host: &Host, only: Option<&[ServerId]>) {
         for problem in host.hooks().problems() {
             let hint = "`switchboard hooks list` shows them";
             self.printer.warn(&escape_line(&problem), Some(hint));
@@ -56,6 +61,15 @@ impl Context {
                 let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
                 self.printer
                     .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
+            }
+            let was_awaited = only.is_none_or(|only| only.contains(&server.id));
+            if server.status == Status::Starting && was_awaited {
+                let message = format!("server `{}` is not ready: {NOT_YET}", server.id);
+                self.printer.warn(&message, Some(MORE_TIME));
+            }
+            if let Some(why) = server.without_tools() {
+                let hint = format!("`switchboard doctor {}` tells more", server.id);
+                self.printer.warn(&format!("server `{}`: {why}", server.id), Some(&hint));
             }
             if let Some(failure) = server.status.failure() {
                 let message = format!("server `{}` is not ready: {}", server.id, failure.message);

@@ -106,7 +106,7 @@ struct Page<'a> {
     #[serde(borrow)]
     prompts: Option<Vec<&'a RawValue>>,
     #[serde(borrow, rename = "nextCursor")]
-    next: Option<Cow<'a, str>>,
+    next: Option<&'a RawValue>,
     /// Read kindly: a list is not worth less for an odd hint.
     #[serde(borrow, rename = "ttlMs")]
     lasts: Option<&'a RawValue>,
@@ -228,7 +228,12 @@ fn take_page(
             listing.faults.push(fault);
         }
     }
-    Ok(page.next.map(Cow::into_owned))
+    let next = page.next.map(|raw| serde_json::from_str::<String>(raw.get()));
+    let next = next.transpose().unwrap_or_else(|_| {
+        listing.faults.push("the way to the next page is not a text; the rest is left out".into());
+        None
+    });
+    Ok(next)
 }
 
 fn take_entry(peer: &Peer, kind: Kind, raw: &RawValue, bounds: Bounds) -> Result<Item, String> {

@@ -56,6 +56,15 @@ async fn pages_are_put_together_and_bad_entries_are_told() {
 }
 
 #[tokio::test]
+async fn what_came_before_an_odd_cursor_is_kept() {
+    for cursor in [json!(5), json!({}), json!(true)] {
+        let page = json!({"prompts": [{"name": "a"}], "nextCursor": cursor});
+        let listing = listed(&[page], Bounds::default()).await.unwrap();
+        assert_eq!((names(&listing), listing.faults.len()), (vec!["a"], 1), "{cursor}");
+    }
+}
+
+#[tokio::test]
 async fn a_list_without_an_end_is_cut_and_told() {
     let same = json!({"prompts": [{"name": "a"}], "nextCursor": "again"});
     let listing = listed(&[same], Bounds::default()).await.unwrap();

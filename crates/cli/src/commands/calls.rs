@@ -27,7 +27,9 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
         })?),
     };
     let before_id = filter.before.as_deref().map(str::parse::<CallId>).transpose();
-    let before_id = before_id.map_err(|error| CliError::usage(error.to_string()))?;
+    let before_id = before_id.map_err(|error| {
+        CliError::usage(error.to_string()).with_hint("give a number of that list")
+    })?;
     let wanted = Filter {
         server: filter.server.clone(),
         outcome,
@@ -52,7 +54,12 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
         let heading = ["id", "when", "server", "target", "outcome", "ms", "caller"];
         context.printer.data(&table(context.printer.reader(), heading, &rows))?;
         if calls.is_empty() {
-            context.printer.say("no calls are recorded");
+            let is_narrow =
+                filter.server.is_some() || filter.outcome.is_some() || filter.before.is_some();
+            context.printer.say(match is_narrow || filter.limit == 0 {
+                true => "no recorded call is among those that are wanted",
+                false => "no calls are recorded",
+            });
         }
     }
     Ok(exit_code::OK)
@@ -82,7 +89,9 @@ pub(crate) async fn verify(context: &Context) -> Result<u8, CliError> {
 
 /// Shows everything about a call.
 pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
-    let id: CallId = id.parse().map_err(|error| CliError::usage(format!("{error}")))?;
+    let id: CallId = id.parse().map_err(|error| {
+        CliError::usage(format!("{error}")).with_hint("`switchboard calls` lists them")
+    })?;
     let found = reader(context).await?.show(id).await?;
     let Some(call) = found else {
         return Err(CliError::usage(format!("no call {id} is recorded"))

@@ -21,6 +21,7 @@ use crate::commands::servers::held as login_held;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::ready;
 use crate::ui::counted::counted;
 use crate::ui::starting::Starting;
 
@@ -34,8 +35,13 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
     let started = Instant::now();
     let host = context.start(only.clone())?;
     let starting = Starting::show(&context.printer, &host);
-    context.interrupts.token().run_until_cancelled(host.settled(only.as_deref())).await;
+    let waited = context.interrupts.token().run_until_cancelled(host.settled(only.as_deref()));
+    let waited = waited.await;
     starting.finish();
+    if waited.is_none() {
+        host.stop().await;
+        return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
+    }
     first_use::ask_about_new(context, &host).await?;
     let took = started.elapsed();
     let fleet = host.fleet().load();
@@ -106,14 +112,16 @@ fn unpacked(context: &Context, server: &Server) -> Vec<String> {
 }
 
 fn is_ill(server: &Server) -> bool {
-    !matches!(server.status, Status::Ready | Status::Disabled)
+    !matches!(server.status, Status::Ready | Status::Disabled) || server.without_tools().is_some()
 }
 
 fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
     let mark = if is_ill(server) { "✗" } else { "✓" };
     let line = |value: &str| escape_line(value).into_owned();
     _ = writeln!(text, "\n{mark} {}: {}", line(server.id.as_str()), server.status.word());
-    _ = writeln!(text, "    {}", line(&how(server.config.as_deref())));
+    if server.config.is_some() {
+        _ = writeln!(text, "    {}", line(&how(server.config.as_deref())));
+    }
     if let (Status::Ready, Some(agreement)) = (&server.status, &server.agreement) {
         let offers = &server.offers;
         _ = writeln!(
@@ -137,6 +145,9 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
     }
     for fault in &server.offers.faults {
         _ = writeln!(text, "    left out: {}", line(fault));
+    }
+    if server.status == Status::Starting {
+        _ = writeln!(text, "    {}\n    hint: {}", ready::NOT_YET, ready::MORE_TIME);
     }
     if server.status == Status::NeedsApproval {
         _ = writeln!(

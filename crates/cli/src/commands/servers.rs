@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::Serialize;
+use serde_json::Value;
 use switchboard_host::Host;
 use switchboard_host::config::Finding;
 use switchboard_host::connect::{Command, Failure, Server, Status};
@@ -219,8 +220,28 @@ fn line(what: &What) -> String {
         What::ServerSaid { server, level, text, .. } => {
             format!("{}\t{level}\t{}", escape_line(server), escape_line(text))
         }
-        other => escape_line(&format!("{other:?}")).into_owned(),
+        other => plain_line(other),
     }
+}
+
+/// An event without words of its own: its name and what it carries.
+fn plain_line(what: &What) -> String {
+    let Ok(Value::Object(mut members)) = serde_json::to_value(what) else { return String::new() };
+    let shown = |value: &Value| match value {
+        Value::String(text) => escape_line(text).into_owned(),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| value.as_str().unwrap_or_default());
+            escape_line(&values.collect::<Vec<_>>().join(" ")).into_owned()
+        }
+        other => other.to_string(),
+    };
+    let mut columns = Vec::new();
+    for key in ["server", "event"] {
+        columns.extend(members.remove(key).as_ref().map(shown));
+    }
+    let rest = members.iter().filter(|(_, value)| !value.is_null());
+    columns.extend(rest.map(|(key, value)| format!("{key} {}", shown(value))));
+    columns.join("\t")
 }
 
 fn as_json<'a>(server: &'a Server, login: Option<&'a Held>) -> Shown<'a> {

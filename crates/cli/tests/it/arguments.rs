@@ -9,7 +9,7 @@ fn arguments_are_words_json_files_or_one_object() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     switchboard.write("text.txt", "from a file\n");
     type Case = (&'static [&'static str], &'static str, &'static str);
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         (&["add", "a=2", "b=3"], "", r#"{"sum":5}"#),
         (&["add", "a:=1.5", "b=-2"], "", r#"{"sum":-0.5}"#),
         (&["echo", "text=5"], "", "5"),
@@ -17,6 +17,7 @@ fn arguments_are_words_json_files_or_one_object() {
         (&["echo", "text:=\"true\""], "", "true"),
         (&["echo", "text=@text.txt"], "", "from a file\n"),
         (&["add", "--json-args", r#"{"a":1,"b":2}"#], "", r#"{"sum":3}"#),
+        (&["add", "--json-args", "-"], "\u{feff}{\"a\": 1, \"b\": 1}", r#"{"sum":2}"#),
         (&["add", "--json-args", "-"], "{\"a\": 20,\n \"b\": 22}\n", r#"{"sum":42}"#),
     ];
     for (words, input, expected) in cases {
@@ -38,6 +39,7 @@ fn arguments_that_cannot_be_read_or_do_not_fit_are_named() {
         (&["echo", "--json-args", "{"], "the arguments are not JSON"),
         (&["echo", "text=a", "--json-args", "{}"], "cannot be used with"),
         (&["echo", "text:=3"], "`/text` must be a string"),
+        (&["slow", "ms=2.5"], "`/ms` must be an integer, got a number"),
         (&["add", "a=1"], "`/b`"),
         (&["add", "a=one", "b=2"], "`/a` must be a number"),
     ] {
@@ -50,6 +52,7 @@ fn arguments_that_cannot_be_read_or_do_not_fit_are_named() {
         switchboard.recorded(),
         [
             "tool echo/echo: not_sent (bad_arguments)",
+            "tool echo/slow: not_sent (bad_arguments)",
             "tool echo/add: not_sent (bad_arguments)",
             "tool echo/add: not_sent (bad_arguments)",
         ]

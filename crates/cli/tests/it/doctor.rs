@@ -28,6 +28,9 @@ fn doctor_names_the_problem_and_the_next_step() {
             "args": ["-c", "echo the key is missing >&2; exit 3"],
             "dangerous": ["eval"],
         },
+        "says-nothing": {"command": "true"},
+        "no-folder": {"command": "true", "cwd": "/nowhere"},
+        "one-line": {"command": "no-such-program --flag"},
         "nobody": {"url": format!("http://127.0.0.1:{}/mcp", free_port())},
         "wrong-path": {"url": format!("{}/elsewhere", well.origin())},
         "page": {"url": page.url},
@@ -42,6 +45,9 @@ fn doctor_names_the_problem_and_the_next_step() {
         ("not-found", "the command `no-such-program` was not found on PATH", "install"),
         ("not-there", "there is no program `/nowhere/program`", "full path"),
         ("ends", "the server ended: exit status 3", ""),
+        ("says-nothing", "the server ended: exit status 0", "run the command in a terminal"),
+        ("no-folder", "there is no folder `/nowhere`", "`cwd`"),
+        ("one-line", "was not found on PATH", "put its arguments into `args`"),
         ("nobody", "refused", "check that the server runs"),
         ("wrong-path", "404", "path"),
         ("page", "text/html", "check that an MCP server answers there"),
@@ -62,7 +68,7 @@ fn doctor_names_the_problem_and_the_next_step() {
     let well: Vec<&Value> = servers.iter().filter(|server| server["well"] == true).collect();
     let well: Vec<&str> = well.iter().map(|server| server["name"].as_str().unwrap()).collect();
     assert_eq!(well, ["builtin", "off", "well"]);
-    assert!(text.contains("10 servers, 7 not well"), "{text}");
+    assert!(text.contains("13 servers, 10 not well"), "{text}");
 
     switchboard.run(&["doctor", "well"]).expect(0);
     let logs = switchboard.run(&["servers", "logs", "ends"]).expect(0);
@@ -86,4 +92,29 @@ fn doctor_counts_in_words_and_says_which_file_it_means() {
     let said = switchboard.run(&["servers"]).stderr;
     assert!(said.contains("the file is not a regular file ("), "{said}");
     assert!(said.contains("switchboard.json)"), "{said}");
+}
+
+#[test]
+fn a_server_that_takes_too_long_is_named_with_what_to_do() {
+    let hangs = fixture(&["flaky", "--fault", "hang", "--on", "tools/list", "--times", "always"]);
+    let switchboard = Switchboard::with(&json!({"slow": hangs}));
+    let report = switchboard.run(&["doctor", "slow", "--start-timeout", "1"]).expect(4);
+    assert!(report.stdout.contains("it has not come up in the time it was given"), "{report:?}");
+    assert!(report.stdout.contains("hint: give it more with `--start-timeout"), "{report:?}");
+    let listed = switchboard.run(&["servers", "--start-timeout", "1"]).expect(0);
+    assert!(listed.stderr.contains("server `slow` is not ready: it has not come up"), "{listed:?}");
+}
+
+#[test]
+fn tools_that_could_not_be_listed_are_missed() {
+    let broken =
+        fixture(&["flaky", "--fault", "neither", "--on", "tools/list", "--times", "always"]);
+    let switchboard = Switchboard::with(&json!({"mute": broken}));
+    let report = switchboard.run(&["doctor", "mute"]).expect(4);
+    assert!(report.stdout.contains("✗ mute: ready"), "{report:?}");
+    assert!(report.stdout.contains("1 server, 1 not well"), "{report:?}");
+    let listed = switchboard.run(&["tools", "--server", "mute"]).expect(0);
+    let told = "server `mute`: tools: the list could not be had";
+    assert!(listed.stderr.contains(told), "{listed:?}");
+    assert!(listed.stderr.contains("hint: `switchboard doctor mute` tells more"), "{listed:?}");
 }

@@ -1,6 +1,6 @@
 //! Ctrl-C gives a call up: the server is told, the record says so, everything ends.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -35,10 +35,17 @@ fn an_interrupt_while_servers_start_ends_them() {
     let trace = switchboard.text_path("trace");
     let arguments = ["flaky", "--fault", "silent-start", "--trace", &trace];
     switchboard.configure(&json!({"silent": fixture(&arguments)}));
-    let listing = switchboard.start(&["tools"]);
-    wait_for_text(trace.as_ref(), "start");
-    listing.interrupt();
-    listing.finish_within(Duration::from_secs(5)).expect(130);
+    for (command, number) in [("tools", 1), ("doctor", 2)] {
+        let listing = switchboard.start(&[command]);
+        let begun = Instant::now();
+        while started(trace.as_ref()).len() < number {
+            assert!(begun.elapsed() < Duration::from_secs(20), "nothing was started");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        listing.interrupt();
+        let ended = listing.finish_within(Duration::from_secs(5)).expect(130);
+        assert_eq!(ended.stdout, "", "{command} has nothing to report");
+    }
     for pid in started(trace.as_ref()) {
         assert_gone(pid, Duration::from_secs(5));
     }
@@ -50,7 +57,7 @@ fn a_server_that_ignores_the_request_to_end_is_ended_within_five_seconds() {
     let trace = switchboard.text_path("trace");
     let arguments = ["flaky", "--fault", "ignore-term", "--trace", &trace];
     switchboard.configure(&json!({"stays": fixture(&arguments)}));
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     switchboard.run(&["call", "stays", "echo", "text=a"]).expect(0);
     assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
     for pid in started(trace.as_ref()) {

@@ -110,3 +110,15 @@ fn a_result_beyond_the_limit_is_not_taken() {
         ["tool builtin/echo: invalid_output (too_long)", "tool builtin/echo: ok"]
     );
 }
+
+#[test]
+fn a_list_of_calls_says_whether_there_are_none_or_none_of_those() {
+    let switchboard = Switchboard::new();
+    let none = switchboard.run(&["calls"]).expect(0);
+    assert!(none.stderr.contains("no calls are recorded"), "{none:?}");
+    switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
+    let others = switchboard.run(&["calls", "--server", "nobody"]).expect(0);
+    assert!(others.stderr.contains("no recorded call is among those"), "{others:?}");
+    let odd = switchboard.run(&["calls", "show", "latest"]).expect(2);
+    assert!(odd.stderr.contains("hint: `switchboard calls` lists them"), "{odd:?}");
+}

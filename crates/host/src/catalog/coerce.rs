@@ -13,11 +13,16 @@ const DEEPEST: usize = 8;
 #[must_use]
 pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value {
     match schema_of_parameter.filter(|schema| !says_nothing(schema)) {
-        Some(schema) => {
-            by_schema(text, schema, DEEPEST).unwrap_or_else(|| Value::String(text.to_owned()))
-        }
+        Some(schema) => by_schema(text, schema, DEEPEST).unwrap_or_else(|| misfit(text, schema)),
         None => guessed(text),
     }
+}
+
+/// What fits nothing, as what it is: a number that is not whole is still no text.
+fn misfit(text: &str, schema: &Value) -> Value {
+    let wants_number = schema.get("type").is_some_and(|name| name == "integer");
+    let found = number(text).filter(|_| wants_number).map(Value::Number);
+    found.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn by_schema(text: &str, schema: &Value, depth: usize) -> Option<Value> {
@@ -98,7 +103,7 @@ mod tests {
         let cases = [
             ("3", json!({"type": "integer"}), json!(3)),
             ("3.0", json!({"type": "integer"}), json!(3.0)),
-            ("3.5", json!({"type": "integer"}), json!("3.5")),
+            ("3.5", json!({"type": "integer"}), json!(3.5)),
             ("three", json!({"type": "integer"}), json!("three")),
             ("18446744073709551616", json!({"type": "integer"}), json!("18446744073709551616")),
             ("0.5", json!({"type": "number"}), json!(0.5)),

@@ -250,7 +250,8 @@ fn check(
     entry: &serde_json::Value,
 ) -> Result<Vec<Finding>, ConfigError> {
     let error = |message: String| ConfigError::new(Arc::clone(file), message).server(name);
-    let id = ServerId::new(name).map_err(|cause| error(cause.to_string()))?;
+    let id = ServerId::new(name)
+        .map_err(|cause| error(cause.to_string()).hint("give it another name"))?;
     let node = document::parse(&entry.to_string()).ok().flatten();
     let node = node.ok_or_else(|| error("the entry is nested too deeply".to_owned()))?;
     let member = document::Member { name: name.to_owned(), at: node.at, value: node };

@@ -43,14 +43,17 @@ pub(super) fn read_text_within(path: &Path, longest: u64) -> Result<Option<Strin
                 None => Ok(None),
                 Some(link) => {
                     let link = shown(&link);
-                    Err(error(format!("the file cannot be read: `{link}` leads nowhere")))
+                    let error = error(format!("the file cannot be read: `{link}` leads nowhere"));
+                    Err(error.hint("put back what the link leads to, or remove the link"))
                 }
             };
         }
         metadata => metadata.map_err(unreadable)?,
     };
     if !metadata.is_file() {
-        return Err(error("the file is not a regular file".to_owned()));
+        return Err(
+            error("the file is not a regular file".to_owned()).hint("name a file with text")
+        );
     }
     let mut bytes = Vec::new();
     match fs::File::open(path) {
@@ -99,7 +102,8 @@ pub(super) fn parts(file: &Arc<Path>, text: &str) -> Result<Parts, ConfigError> 
     };
     if let Some(second) = duplicate_member(&members) {
         let message = format!("`{}` is given twice", shown(&second.name));
-        return Err(error(second.at, message).key(second.name.as_str()));
+        let error = error(second.at, message).key(second.name.as_str());
+        return Err(error.hint("put the two together"));
     }
     let mut parts = Parts::default();
     for member in members {

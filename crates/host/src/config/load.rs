@@ -93,7 +93,8 @@ impl Loading<'_> {
             Ok(id) => id,
             Err(cause) => {
                 let problem = ConfigError::new(Arc::clone(file), cause.to_string());
-                return self.config.problems.push(problem.at(member.at).server(name));
+                let problem = problem.at(member.at).server(name).hint("give it another name");
+                return self.config.problems.push(problem);
             }
         };
         let mut reader = self.reader(file, layer, Some(name));
@@ -265,7 +266,8 @@ impl Loading<'_> {
                 let message = format!("`{}` names no server", shown(target));
                 let mut warning = ConfigError::new(server.source.file.as_path(), message);
                 warning.line = Some(server.source.line);
-                warnings.push(warning.server(server.id.as_str()).key(key).warning());
+                let hint = "write `server` or `server/tool` with the name of a configured server";
+                warnings.push(warning.server(server.id.as_str()).key(key).hint(hint).warning());
             }
         }
         self.config.problems.extend(warnings);

@@ -197,7 +197,8 @@ fn profile(member: &Member, reader: &mut Reader<'_>) -> Result<ModelProfile, Con
             .hint("use a name without `:`, such as `fast`"));
     }
     if let Some((path, at)) = member.value.duplicate() {
-        return Err(reader.about(at, &format!("{inside}.{path}"), "is given twice"));
+        let error = reader.about(at, &format!("{inside}.{path}"), "is given twice");
+        return Err(error.hint("keep one of them"));
     }
     let members = reader.members(&member.value, &inside)?;
     reader.warn_unknown(members, &format!("{inside}."), KEYS);

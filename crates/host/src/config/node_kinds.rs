@@ -46,7 +46,21 @@ impl Node {
 
     /// What is wrong where something else was wanted.
     pub(super) fn other_than(&self, wanted: &str) -> Wrong {
-        Wrong { predicate: format!("must be {wanted}, not {}", self.kind()), hint: None }
+        let predicate = format!("must be {wanted}, not {}", self.kind());
+        Wrong { predicate, hint: way_to_write(wanted).map(str::to_owned) }
+    }
+}
+
+/// How a value of a kind is written.
+fn way_to_write(wanted: &str) -> Option<&'static str> {
+    match wanted {
+        "a string" => Some("write it in double quotes"),
+        "true or false" => Some("write it without quotes"),
+        "an object" => Some("write `{\"name\": \"value\"}`"),
+        "a list of strings" => Some("write `[\"one\", \"two\"]`"),
+        _ if wanted.starts_with("a list") => Some("write it in square brackets"),
+        _ if wanted.starts_with("a whole number") => Some("write a number without quotes"),
+        _ => None,
     }
 }
 

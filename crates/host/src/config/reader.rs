@@ -70,7 +70,7 @@ impl Reader<'_> {
     /// A text that will be handed to the operating system or the network: not cut short by a NUL.
     pub(super) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
         if matches!(&node.value, Value::Text(written) if written.contains('\0')) {
-            return Err(self.about(node.at, key, "contains a NUL character"));
+            return Err(self.about(node.at, key, "contains a NUL character").hint("take it out"));
         }
         let text = self.text(node, key)?;
         // Everybody on the machine can see arguments, and other places are written down.
@@ -86,7 +86,9 @@ impl Reader<'_> {
     pub(super) fn path(&self, node: &Node, key: &str, base: &Path) -> Result<PathBuf, ConfigError> {
         let text = self.system_text(node, key)?;
         if text.trim().is_empty() {
-            return Err(self.about(node.at, key, "is empty"));
+            return Err(self
+                .about(node.at, key, "is empty")
+                .hint("give a path, or remove the key"));
         }
         Ok(self.resolve(&text, base))
     }
@@ -157,7 +159,8 @@ impl Reader<'_> {
             return Err(self.wrong(node, key, node.other_than(&wanted)));
         };
         number.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
-            self.about(node.at, key, &format!("must be {wanted}, not {}", shown(number)))
+            let predicate = format!("must be {wanted}, not {}", shown(number));
+            self.about(node.at, key, &predicate).hint("give one of these, or remove the key")
         })
     }
 
@@ -191,7 +194,7 @@ impl Reader<'_> {
         let written = shown(&written);
         if !right && self.mode == Mode::Write {
             let predicate = format!("must be a number from 1 to 3600 seconds, not {written}");
-            return Err(self.about(node.at, key, &predicate));
+            return Err(self.about(node.at, key, &predicate).hint("give 1 to 3600 seconds"));
         }
         if !right {
             let predicate = match inside {

@@ -64,10 +64,11 @@ pub(super) fn read(
 ) -> Result<(ServerConfig, Option<EnvFile>), ConfigError> {
     let Value::Object(members) = &member.value.value else {
         let message = format!("the entry must be an object, not {}", member.value.kind());
-        return Err(reader.error(member.value.at, message));
+        let hint = "write `{\"command\": ...}` or `{\"url\": ...}`";
+        return Err(reader.error(member.value.at, message).hint(hint));
     };
     if let Some((path, at)) = member.value.duplicate() {
-        return Err(reader.about(at, &path, "is given twice"));
+        return Err(reader.about(at, &path, "is given twice").hint("keep one of them"));
     }
     reader.warn_unknown(members, "", KEYS);
     let entry = Entry::new(reader, member, members)?;
@@ -184,7 +185,7 @@ fn read_key(
         "instances" => {
             server.instances = reader.count(node, key, 1..=32)?;
             if server.instances > 1 && !matches!(server.transport, Transport::Stdio { .. }) {
-                return Err(reader.about(node.at, key, "is only for servers started by `command`"));
+                return Err(only_for_programs(reader, node, key));
             }
         }
         "fallback" => server.fallback = Some(fallback(reader, node, key)?),
@@ -214,7 +215,7 @@ fn read_key(
         "sandbox" => {
             server.confinement = sandbox::read(reader, node, key)?;
             if !matches!(server.transport, Transport::Stdio { .. }) {
-                return Err(reader.about(node.at, key, "is only for servers started by `command`"));
+                return Err(only_for_programs(reader, node, key));
             }
         }
         "logLevel" => server.log_level = Some(reader.choice(node, key, &LogLevel::ALL)?),
@@ -223,13 +224,20 @@ fn read_key(
     Ok(())
 }
 
+fn only_for_programs(reader: &Reader<'_>, node: &Node, key: &str) -> ConfigError {
+    let error = reader.about(node.at, key, "is only for servers started by `command`");
+    error.hint("remove the key; several addresses of one server go into `urls`")
+}
+
 fn fallback(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
     if text.is_empty() {
-        return Err(reader.about(node.at, key, "is empty"));
+        let hint = "write `server` or `server/tool`, or remove the key";
+        return Err(reader.about(node.at, key, "is empty").hint(hint));
     }
     if reader.server == Some(text.as_str()) {
-        return Err(reader.about(node.at, key, "cannot be the server itself"));
+        let error = reader.about(node.at, key, "cannot be the server itself");
+        return Err(error.hint("name another server"));
     }
     Ok(text)
 }

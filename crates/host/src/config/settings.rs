@@ -57,7 +57,8 @@ pub(super) fn apply(
     reader: &mut Reader<'_>,
 ) -> Vec<ConfigError> {
     if let Some((path, at)) = node.duplicate() {
-        return vec![reader.about(at, &format!("settings.{path}"), "is given twice")];
+        let error = reader.about(at, &format!("settings.{path}"), "is given twice");
+        return vec![error.hint("keep one of them")];
     }
     let members = match reader.members(node, "settings") {
         Ok(members) => members,

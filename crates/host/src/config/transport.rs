@@ -71,7 +71,8 @@ impl<'a> Entry<'a> {
             for member in nested.filter(|member| !member.value.is_null()) {
                 if entry.members.insert(&member.name, member).is_some() {
                     let predicate = "is given inside and outside of `transport`";
-                    return Err(reader.about(member.at, &member.name, predicate));
+                    let error = reader.about(member.at, &member.name, predicate);
+                    return Err(error.hint("keep one of them"));
                 }
             }
         }
@@ -114,10 +115,14 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, 
                 .hint("give a `command` for a program, or a `url` for a remote server"));
         }
         (_, _, Some(Kind::Stdio)) => {
-            return Err(reader.error(entry.at, "is of type `stdio` and so needs `command`"));
+            return Err(reader
+                .error(entry.at, "is of type `stdio` and so needs `command`")
+                .hint("give a `command`, or remove the type"));
         }
         (_, _, Some(Kind::Http(_))) => {
-            return Err(reader.error(entry.at, "is of a remote type and so needs `url`"));
+            return Err(reader
+                .error(entry.at, "is of a remote type and so needs `url`")
+                .hint("give a `url`, or remove the type"));
         }
     };
     let named = entry.node("caFile").filter(|_| matches!(transport, Transport::Http { .. }));
@@ -155,10 +160,12 @@ fn stdio(
 ) -> Result<(Transport, Option<EnvFile>), ConfigError> {
     let text = reader.system_text(&command.value, "command")?;
     if text.trim().is_empty() {
-        return Err(reader.about(command.value.at, "command", "is empty"));
+        let error = reader.about(command.value.at, "command", "is empty");
+        return Err(error.hint("name the program that is the server"));
     }
     if text.contains(['\n', '\r']) {
-        return Err(reader.about(command.value.at, "command", "contains a line break"));
+        let error = reader.about(command.value.at, "command", "contains a line break");
+        return Err(error.hint("name one program; its arguments belong in `args`"));
     }
     if text.trim() != text {
         reader.warn_white_space(command.value.at, "command");
@@ -219,13 +226,21 @@ fn env_file(
     let shown = shown(&path.display().to_string());
     let error = |message: String| reader.error(at, message).key("envFile");
     let text = read_text(path)
-        .map_err(|cause| error(format!("`{shown}` {}", cause.message)))?
-        .ok_or_else(|| error(format!("`{shown}` does not exist")))?;
+        .map_err(|cause| {
+            let error = error(format!("`{shown}` {}", cause.message));
+            ConfigError { hint: cause.hint, ..error }
+        })?
+        .ok_or_else(|| {
+            error(format!("`{shown}` does not exist"))
+                .hint("create it, or correct `envFile`; a relative path begins at this file")
+        })?;
     let pairs = dotenv::parse(&text).map_err(|cause| {
         error(format!("`{shown}` cannot be read at line {}: {}", cause.line, cause.message))
+            .hint("every line is `NAME=value`, a comment after `#`, or empty")
     })?;
     if let Some((name, _)) = pairs.iter().find(|(_, value)| value.contains('\0')) {
-        return Err(error(format!("`{name}` in `{shown}` contains a NUL character")));
+        let error = error(format!("`{name}` in `{shown}` contains a NUL character"));
+        return Err(error.hint("take it out"));
     }
     Ok((text, pairs))
 }
@@ -237,7 +252,8 @@ fn check_variable(
     at: Position,
 ) -> Result<(), ConfigError> {
     if !names::is_variable_name(name) {
-        return Err(reader.about(at, key, "is no name that a variable can have"));
+        let error = reader.about(at, key, "is no name that a variable can have");
+        return Err(error.hint("use letters, digits and `_`"));
     }
     Ok(())
 }
@@ -250,7 +266,8 @@ fn http(
     warn_without_effect(reader, entry, &["args", "env", "envFile", "cwd"], "a remote server");
     let urls = match (entry.get("url"), entry.get("urls")) {
         (Some(_), Some(urls)) => {
-            return Err(reader.error(urls.at, "has both `url` and `urls`").key("urls"));
+            let error = reader.error(urls.at, "has both `url` and `urls`").key("urls");
+            return Err(error.hint("keep one of them"));
         }
         (Some(url), None) => vec![address(reader, &url.value, "url")?],
         (None, Some(urls)) => addresses(reader, &urls.value)?,
@@ -261,10 +278,12 @@ fn http(
         for (name, (value, at)) in reader.map(node, "headers")? {
             let key = format!("headers.{name}");
             if !names::is_header_name(&name) {
-                return Err(reader.about(at, &key, "is no name that a header can have"));
+                let error = reader.about(at, &key, "is no name that a header can have");
+                return Err(error.hint("use letters, digits and `-`"));
             }
             if !names::is_header_value(&secret_reference::shown(&value)) {
-                return Err(reader.about(at, &key, "contains a control character"));
+                let error = reader.about(at, &key, "contains a control character");
+                return Err(error.hint("take it out; a value is one line"));
             }
             headers.insert(name, value);
         }
@@ -279,12 +298,15 @@ fn addresses(reader: &Reader<'_>, node: &Node) -> Result<Vec<String>, ConfigErro
             .enumerate()
             .map(|(index, node)| address(reader, node, &format!("urls[{index}]")))
             .collect(),
-        Value::List(_) => Err(reader.about(node.at, "urls", "is empty")),
-        _ => Err(reader.about(
-            node.at,
-            "urls",
-            &format!("must be a list of strings, not {}", node.kind()),
-        )),
+        Value::List(_) => {
+            let hint = "name at least one address, or use `url`";
+            Err(reader.about(node.at, "urls", "is empty").hint(hint))
+        }
+        _ => {
+            let predicate = format!("must be a list of strings, not {}", node.kind());
+            let hint = "write `[\"https://host/path\"]`, or use `url`";
+            Err(reader.about(node.at, "urls", &predicate).hint(hint))
+        }
     }
 }
 

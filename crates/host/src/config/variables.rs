@@ -8,6 +8,9 @@ use crate::config::environment::Environment;
 use crate::config::error::shown;
 use crate::secret_reference;
 
+/// So many defaults may stand inside of one another.
+const DEEPEST: usize = 8;
+
 /// What texts may refer to.
 pub(super) struct Variables<'a> {
     pub(super) environment: &'a Environment,
@@ -59,8 +62,13 @@ impl VariableError {
 }
 
 impl Variables<'_> {
-    /// `text` with every variable replaced, once: what a value contains is not looked at again.
+    /// `text` with every variable replaced, once: what a value contains is not looked at again. A
+    /// default may have variables of its own.
     pub(super) fn expand(&self, text: &str) -> Result<String, VariableError> {
+        self.expand_within(text, DEEPEST)
+    }
+
+    fn expand_within(&self, text: &str, depth: usize) -> Result<String, VariableError> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -71,8 +79,8 @@ impl Variables<'_> {
                 continue;
             }
             expanded.push_str(before);
-            let (reference, after) = after.split_once('}').ok_or(VariableError::Open)?;
-            match self.value(reference) {
+            let (reference, after) = split_reference(after).ok_or(VariableError::Open)?;
+            match self.value(reference, depth) {
                 Err(VariableError::Unset(_)) if self.unset == Unset::Keep => {
                     expanded.push_str("${");
                     expanded.push_str(reference);
@@ -86,7 +94,7 @@ impl Variables<'_> {
         Ok(expanded)
     }
 
-    fn value(&self, reference: &str) -> Result<String, VariableError> {
+    fn value(&self, reference: &str, depth: usize) -> Result<String, VariableError> {
         let workspace = |name| self.workspace.to_str().ok_or(VariableError::NotText(name));
         match reference {
             "userHome" => {
@@ -102,11 +110,11 @@ impl Variables<'_> {
                 Some(name) => Ok(secret_reference::reference(name)),
                 None => Err(VariableError::Unknown(reference.to_owned())),
             },
-            _ => self.environment_value(reference),
+            _ => self.environment_value(reference, depth),
         }
     }
 
-    fn environment_value(&self, reference: &str) -> Result<String, VariableError> {
+    fn environment_value(&self, reference: &str, depth: usize) -> Result<String, VariableError> {
         let unknown = || VariableError::Unknown(reference.to_owned());
         let (name, default) = match reference.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -119,11 +127,29 @@ impl Variables<'_> {
         let name = name.ok_or_else(unknown)?;
         match (self.environment.variable(name), default) {
             // As in a shell, `:-` also stands in for an empty value.
-            (None | Some(""), Some(default)) => Ok(default.to_owned()),
+            (None | Some(""), Some(default)) => {
+                self.expand_within(default, depth.checked_sub(1).ok_or_else(unknown)?)
+            }
             (Some(value), _) => Ok(value.to_owned()),
             (None, None) => Err(VariableError::Unset(name.to_owned())),
         }
     }
+}
+
+/// What stands between `${`, which was taken off, and its `}`; and what follows.
+fn split_reference(text: &str) -> Option<(&str, &str)> {
+    let mut open = 0_usize;
+    let mut before = ' ';
+    for (index, character) in text.char_indices() {
+        match (before, character, open) {
+            ('$', '{', _) => open += 1,
+            (_, '}', 0) => return Some((text.get(..index)?, text.get(index + 1..)?)),
+            (_, '}', _) => open -= 1,
+            _ => {}
+        }
+        before = character;
+    }
+    None
 }
 
 /// The names of the environment's variables that the texts of an entry refer to, in order.
@@ -136,13 +162,15 @@ pub(super) fn taken(node: &Node) -> BTreeSet<String> {
     }
 }
 
+/// Those inside of defaults as well: every `${` begins a part of its own.
 fn taken_by(text: &str) -> impl Iterator<Item = String> {
     let mut begun = text.split("${");
     // What stands after `$${` is no reference.
     let mut is_plain = begun.next().is_none_or(|before| before.ends_with('$'));
     begun.filter_map(move |part| {
         let was_plain = std::mem::replace(&mut is_plain, part.ends_with('$'));
-        let (reference, _) = part.split_once('}').filter(|_| !was_plain)?;
+        let reference = part.split_once('}').map_or(part, |(reference, _)| reference);
+        let reference = Some(reference).filter(|_| !was_plain)?;
         let name = reference.split_once(":-").map_or(reference, |(name, _)| name);
         let name = name.strip_prefix("env:").map(str::trim).unwrap_or(name);
         let is_folder = matches!(name, "userHome" | "workspaceFolder" | "pathSeparator");
@@ -196,6 +224,11 @@ mod tests {
             ("${workspaceFolder}|${workspaceFolderBasename}", "/code/thing|thing"),
             ("$${TOKEN} $$", "${TOKEN} $$"),
             ("${NESTED}", "${TOKEN}"),
+            ("${MISSING:-${TOKEN}}!", "s3cret!"),
+            ("${MISSING:-<${ALSO:-${userHome}}/x>}.", "</homes/me/x>."),
+            ("${TOKEN:-${MISSING}}", "s3cret"),
+            ("${MISSING:-{}}", "{}"),
+            ("${MISSING:-$${TOKEN}}", "${TOKEN}"),
         ];
         for (text, expected) in cases {
             assert_eq!(expand(text, Unset::Refuse).as_deref(), Ok(expected), "{text}");
@@ -209,10 +242,11 @@ mod tests {
     #[test]
     fn what_an_entry_takes_of_the_environment_is_known_by_name() {
         let entry = r#"{"url": "https://x/?k=${env:TOKEN}&b=${OTHER:-1}", "args": ["$${PLAIN}",
-            "${userHome}${workspaceFolder}", "${keyring:K}"], "env": {"A": "${env: SPACED }${Z}"}}"#;
+            "${userHome}${workspaceFolder}", "${keyring:K}", "${Q:-a${DEEP:-${DEEPER}}}"],
+            "env": {"A": "${env: SPACED }${Z}"}}"#;
         let entry = crate::config::document::parse(entry).ok().flatten().unwrap();
         let names: Vec<String> = taken(&entry).into_iter().collect();
-        assert_eq!(names, ["OTHER", "SPACED", "TOKEN", "Z"]);
+        assert_eq!(names, ["DEEP", "DEEPER", "OTHER", "Q", "SPACED", "TOKEN", "Z"]);
     }
 
     #[test]
@@ -225,10 +259,20 @@ mod tests {
             ("${env:}", VariableError::Unknown("env:".to_owned())),
             ("$(touch x) ${a b}", VariableError::Unknown("a b".to_owned())),
             ("a${TOKEN", VariableError::Open),
+            ("${MISSING:-${ALSO}}", VariableError::Unset("ALSO".to_owned())),
+            ("${MISSING:-${ALSO}", VariableError::Open),
         ];
         for (text, expected) in cases {
             assert_eq!(expand(text, Unset::Refuse), Err(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn defaults_inside_of_defaults_have_an_end() {
+        let deep = |levels| format!("{}x{}", "${A:-".repeat(levels), "}".repeat(levels));
+        assert_eq!(expand(&deep(DEEPEST), Unset::Refuse).as_deref(), Ok("x"));
+        let refused = expand(&deep(100_000), Unset::Refuse);
+        assert!(matches!(refused, Err(VariableError::Unknown(_))), "{refused:?}");
     }
 
     #[test]

@@ -24,6 +24,9 @@ use crate::login::{Account, Challenge, LoginError};
 use crate::redact;
 use crate::server_id::ServerId;
 
+/// What to do about a server that turned the connection down.
+const REFUSED: &str = "the server says this itself: its own documentation tells what it needs";
+
 /// A connection to a server.
 pub(super) struct Live {
     pub(super) peer: Peer,
@@ -181,9 +184,13 @@ async fn over_stdio(
             Err(NoAgreement::Final(error)) => {
                 let was_closed = peer.is_closed();
                 peer.close("no agreement");
-                let failure = ended(&config.id, &mut process, &log, &error.to_string()).await;
-                let hint = if was_closed { None } else { Some(hint_for(&error)) };
-                let hint = failure.hint.clone().or(hint.flatten());
+                let reason = match was_closed {
+                    // Whoever waits finds out in its own way; why the connection ended is the cause.
+                    true => peer.closed().await.0.to_string(),
+                    false => error.to_string(),
+                };
+                let failure = ended(&config.id, &mut process, &log, &reason).await;
+                let hint = failure.hint.clone().or_else(|| hint_for_program(&error));
                 return Err(Failure { hint, ..failure }.into());
             }
         }
@@ -202,15 +209,27 @@ pub(super) async fn ended(
     log: &ErrorLog,
     reason: &str,
 ) -> Failure {
-    let exit = process.stop().await;
+    let left = process.left().await;
+    let by_itself = left.is_some();
+    let exit = match left {
+        Some(exit) => Some(exit),
+        None => process.end().await,
+    };
     process.last_words().await;
     let stderr = log.last_lines(10);
+    let closed = reason.contains("closed its output");
     let message = match &exit {
-        Some(exit) if reason.contains("closed its output") => format!("the server ended: {exit}"),
+        Some(exit) if closed && by_itself => format!("the server ended: {exit}"),
         _ => redact::text(reason).into_owned(),
     };
-    let hint =
-        stderr.last().map(|_| format!("`switchboard servers logs {server}` shows all it wrote"));
+    let hint = match stderr.is_empty() {
+        false => Some(format!("`switchboard servers logs {server}` shows all it wrote")),
+        true if closed => Some(
+            "run the command in a terminal: a server keeps running and answers on its output"
+                .to_owned(),
+        ),
+        true => None,
+    };
     Failure { message, hint, stderr, exit }
 }
 
@@ -278,15 +297,32 @@ fn failed(url: &str, error: &RequestError) -> Failure {
     }
 }
 
+/// What to do where a program did not agree with us.
+fn hint_for_program(error: &RequestError) -> Option<String> {
+    let hint = match error {
+        RequestError::Rpc(_) => REFUSED,
+        RequestError::TimedOut(_)
+        | RequestError::NotSent(_)
+        | RequestError::Protocol(_)
+        | RequestError::Unknown(_) => "check that the command starts an MCP server",
+        RequestError::Untrusted(_) | RequestError::Http { .. } => return hint_for(error),
+    };
+    Some(hint.to_owned())
+}
+
 fn hint_for(error: &RequestError) -> Option<String> {
     let hint = match error {
-        RequestError::TimedOut(_) => "check that the command starts an MCP server",
+        RequestError::TimedOut(_) => "check that an MCP server answers there",
         RequestError::NotSent(_) => "check that the server runs and that its address is right",
         RequestError::Untrusted(why) => untrusted_hint(why),
         RequestError::Http { status: 403, .. } => "check the server's `headers`",
         RequestError::Http { status: 404 | 405, .. } => "check the path of the server's `url`",
         RequestError::Protocol(_) => "check that an MCP server answers there",
-        RequestError::Rpc(_) | RequestError::Unknown(_) | RequestError::Http { .. } => return None,
+        RequestError::Rpc(_) => REFUSED,
+        RequestError::Http { status: 500.., .. } => "the server is in trouble: look at its own log",
+        RequestError::Unknown(_) | RequestError::Http { .. } => {
+            "check the server's `url` and `headers`"
+        }
     };
     Some(hint.to_owned())
 }

@@ -310,6 +310,15 @@ impl Server {
         peers.map(|peer| peer.stats().noise).sum()
     }
 
+    /// Why its tools are not known, where it says that it has some.
+    #[must_use]
+    pub fn without_tools(&self) -> Option<&str> {
+        let has_tools = self.agreement.as_ref().is_some_and(|agreement| agreement.can("tools"));
+        let is_missing = has_tools && self.offers.unlisted.contains(&Kind::Tools);
+        let told = self.offers.faults.iter().find(|fault| fault.starts_with("tools: "));
+        told.filter(|_| is_missing).map(String::as_str)
+    }
+
     /// The ready instance with the fewest calls under way.
     #[must_use]
     pub fn least_busy(&self) -> Option<(&Instance, &Peer)> {

@@ -38,7 +38,10 @@ pub(super) async fn list(
     kinds: Kinds,
     before: Arc<Offers>,
 ) -> Listed {
-    let declares_nothing = agreement.capabilities.as_str().trim_matches(['{', '}', ' ']).is_empty();
+    let declared = agreement.capabilities.as_str();
+    // What is no object at all declares nothing either.
+    let declares_nothing =
+        !declared.starts_with('{') || declared.trim_matches(['{', '}', ' ']).is_empty();
     // Tools are what most callers wait for: once they are there, the rest has little time left.
     let tools_listed = CancellationToken::new();
     let hurried = kinds.first() == Some(&true);

@@ -92,6 +92,10 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         if let Some(cwd) = launch.cwd {
+            if !cwd.is_dir() {
+                return Err(Failure::new(format!("there is no folder `{}`", cwd.display()))
+                    .with_hint("create it, or correct `cwd` in the configuration"));
+            }
             command.current_dir(cwd);
         }
         let cannot = |error: std::io::Error| {
@@ -134,9 +138,20 @@ impl Process {
 
     /// Ends the server, whose input has been closed: politely, firmly, for certain.
     pub(crate) async fn stop(&mut self) -> Option<String> {
-        if let Ok(status) = tokio::time::timeout(POLITE, self.family.wait()).await {
-            return status.ok().map(describe);
+        match self.left().await {
+            Some(exit) => Some(exit),
+            None => self.end().await,
         }
+    }
+
+    /// How it ended by itself, within the time that is for that.
+    pub(super) async fn left(&mut self) -> Option<String> {
+        let waited = tokio::time::timeout(POLITE, self.family.wait()).await;
+        waited.ok()?.ok().map(describe)
+    }
+
+    /// Ends what did not leave by itself.
+    pub(super) async fn end(&mut self) -> Option<String> {
         if self.kept {
             // The keeper sees that nobody reads the errors any more, and ends the whole family.
             self.errors.abort();

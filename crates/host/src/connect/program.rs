@@ -49,6 +49,9 @@ fn install_hint(command: &str) -> String {
         "npx" | "node" | "npm" => "install Node.js, or set `command` to its full path".to_owned(),
         "uvx" | "uv" => "install uv, or set `command` to its full path".to_owned(),
         "docker" => "install Docker, or set `command` to its full path".to_owned(),
+        _ if command.contains(char::is_whitespace) => {
+            "`command` names the program alone; put its arguments into `args`".to_owned()
+        }
         _ => format!("install `{command}`, or set `command` to its full path"),
     }
 }
