@@ -1,5 +1,6 @@
 //! Waits for the servers of a command, and tells what is the matter with them.
 
+use switchboard_host::catalog::{Held, Why};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 use switchboard_host::{Host, ServerId};
@@ -78,7 +79,17 @@ impl Context {
         }
         for (server, held) in &host.held().load().servers {
             let whole = held.whole.as_ref().map(ToString::to_string);
-            self.tell_held(server.as_str(), whole.as_deref(), held.definitions.len());
+            let is_gone = |one: &&Held| one.why == Why::Gone;
+            let gone = held.definitions.iter().filter(is_gone).count();
+            if whole.is_none() && gone > 0 {
+                let message = format!("server `{server}` has no instructions any more");
+                let hint = format!("look with `switchboard pins diff {server}`");
+                self.printer.warn(&escape_line(&message), Some(&hint));
+            }
+            let count = held.definitions.len() - if whole.is_none() { gone } else { 0 };
+            if whole.is_some() || count > 0 {
+                self.tell_held(server.as_str(), whole.as_deref(), count);
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::format::is_hidden;
+use switchboard_host::format::{is_hidden, is_unclear};
 
 /// What went wrong, for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]
@@ -151,7 +151,9 @@ fn visible(text: String) -> String {
         let odd = match c {
             '\n' | '\t' => false,
             _ if selector(c) => selector(before),
-            _ => c.is_control() || is_hidden(c),
+            // Behind an ideograph the wide space is what it seems.
+            '\u{3000}' => before < '\u{2e80}' || is_unclear(before),
+            _ => c.is_control() || is_hidden(c) || is_unclear(c),
         };
         before = c;
         odd
@@ -184,6 +186,8 @@ mod tests {
             ("\u{2764}\u{fe0f}\u{fe01}", "\u{2764}\u{fe0f}⟦U+FE01⟧"),
             ("x\u{e0041}y", "x⟦U+E0041⟧y"),
             ("größe 日本語", "größe 日本語"),
+            ("日本\u{3000}語\u{a0}x\u{2003}", "日本\u{3000}語⟦U+00A0⟧x⟦U+2003⟧"),
+            ("\u{e0b0}\u{fffe}", "⟦U+E0B0⟧⟦U+FFFE⟧"),
         ] {
             assert_eq!(visible(text.to_owned()), expected, "{text:?}");
         }

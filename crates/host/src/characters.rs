@@ -14,6 +14,18 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a reader cannot tell what stands there: another space than the usual one, a character
+/// that is none, or one that every font draws as it likes.
+#[must_use]
+pub const fn is_unclear(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffc}'
+        | '\u{f0000}'..='\u{10ffff}')
+        // The last two of every plane are no characters.
+        || c as u32 & 0xfffe == 0xfffe
+}
+
 /// Whether a character chooses the look of the one before it.
 pub(crate) const fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')

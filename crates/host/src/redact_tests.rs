@@ -44,6 +44,33 @@ fn well_known_shapes_are_taken_out_wherever_they_stand() {
 }
 
 #[test]
+fn a_key_is_taken_out_with_its_name() {
+    let (name, key) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
+    for given in [
+        format!("{name}:{key}"),
+        format!("{name} {key}"),
+        format!("id {name}, key {key}."),
+        format!("aws_access_key_id = {name}\naws_secret_access_key = {key}\n"),
+        format!("AWS_SECRET_ACCESS_KEY={key}"),
+        format!("export AWS_SECRET_ACCESS_KEY='{key}'"),
+        format!(r#"{{"AccessKeyId":"{name}","SecretAccessKey":"{key}"}}"#),
+        format!(r#"{{"SecretAccessKey": "{key}"}}"#),
+        format!(r#"{{"t":"{{\"secretAccessKey\":\"{key}\"}}"}}"#),
+        format!("The secret access key: {key}"),
+        format!(r#"[{{"a":["{name}"],"aws_secret_access_key":"{key}"}}]"#),
+    ] {
+        let clean = text(&given);
+        assert!(!clean.contains("wJalr") && !clean.contains("AKIA"), "{given}: {clean}");
+        if given.starts_with(['{', '[']) {
+            serde_json::from_str::<serde_json::Value>(&clean).unwrap();
+        }
+    }
+    let hash = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
+    let far = format!("{name} {} {hash}", "and so on ".repeat(6));
+    assert!(text(&far).ends_with(hash));
+}
+
+#[test]
 fn ordinary_words_stay() {
     let cases = [
         "",
@@ -59,6 +86,8 @@ fn ordinary_words_stay() {
         "http://localhost:8080/a@b and mailto:a@b.c",
         "https://user@host/x: see SG.com",
         "ssh://git@example.com:22/x",
+        "the secret access key: see the manual",
+        "secret_access_key=${AWS_KEY}",
     ];
     for given in cases {
         assert_eq!(redacted(given.as_bytes()), None, "{given}");

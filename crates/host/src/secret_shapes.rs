@@ -15,8 +15,11 @@ struct Shape {
 enum Follows {
     /// So many letters and digits, and `_` or `-`.
     Word(usize),
-    /// So many capital letters and digits.
-    Capitals(usize),
+    /// So many capital letters and digits: the name of a key, and the key itself if it stands
+    /// beside it.
+    KeyName(usize),
+    /// The value of a field whose name ends like this.
+    Field(usize),
     /// The two further parts of a signed token.
     SignedToken,
     /// A private key up to its end line.
@@ -31,7 +34,7 @@ enum Follows {
     Login,
 }
 
-use Follows::{Bearer, Capitals, Dotted, Header, Login, PrivateKey, SignedToken, Word};
+use Follows::{Bearer, Dotted, Field, Header, KeyName, Login, PrivateKey, SignedToken, Word};
 
 const SHAPES: &[Shape] = &[
     Shape { begins: "ghp_", follows: Word(10) },
@@ -41,8 +44,8 @@ const SHAPES: &[Shape] = &[
     Shape { begins: "ghr_", follows: Word(10) },
     Shape { begins: "github_pat_", follows: Word(10) },
     Shape { begins: "glpat-", follows: Word(10) },
-    Shape { begins: "AKIA", follows: Capitals(12) },
-    Shape { begins: "ASIA", follows: Capitals(12) },
+    Shape { begins: "AKIA", follows: KeyName(12) },
+    Shape { begins: "ASIA", follows: KeyName(12) },
     Shape { begins: "sk-", follows: Word(16) },
     Shape { begins: "sk_live_", follows: Word(10) },
     Shape { begins: "sk_test_", follows: Word(10) },
@@ -74,6 +77,11 @@ const SHAPES: &[Shape] = &[
     Shape { begins: "-----BEGIN ", follows: PrivateKey },
     Shape { begins: "authorization", follows: Header },
     Shape { begins: "bearer ", follows: Bearer },
+    Shape { begins: "secret_access_key", follows: Field(30) },
+    Shape { begins: "SECRET_ACCESS_KEY", follows: Field(30) },
+    Shape { begins: "secretAccessKey", follows: Field(30) },
+    Shape { begins: "SecretAccessKey", follows: Field(30) },
+    Shape { begins: "secret access key", follows: Field(30) },
 ];
 
 /// The beginnings, in the order of [`SHAPES`].
@@ -121,9 +129,13 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
                 .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
             (long && (mixed || shape.begins != "sk-")).then_some(after + count)?
         }
-        Capitals(least) if exact && is_free => {
+        KeyName(least) if exact && is_free => {
             let count = run(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-            (count >= least).then_some(after + count)?
+            let beside = rest.get(count..).and_then(key_beside).unwrap_or(0);
+            (count >= least).then_some(after + count + beside)?
+        }
+        Field(least) if exact => {
+            return field(rest, least).map(|at| after + at.start..after + at.end);
         }
         Dotted(least) if exact && is_free => {
             let count = run(|byte| is_token_byte(byte) || byte == b'.');
@@ -138,7 +150,7 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
             let digits = rest.iter().take(count).any(u8::is_ascii_digit);
             return (count >= 12 && digits).then_some(after..after + count);
         }
-        Word(_) | Capitals(_) | Dotted(_) | SignedToken | Bearer => return None,
+        Word(_) | KeyName(_) | Field(_) | Dotted(_) | SignedToken | Bearer => return None,
     };
     Some(start..end)
 }
@@ -156,6 +168,34 @@ const fn is_token_byte(byte: u8) -> bool {
 
 const fn is_proof_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+}
+
+/// How long a key of 40 signs and what stands before it are, if there is one close by: the two are
+/// nearly always written together.
+fn key_beside(rest: &[u8]) -> Option<usize> {
+    const LENGTH: usize = 40;
+    const FARTHEST: usize = 48;
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
+    let mut start = 0;
+    while start <= FARTHEST {
+        let word = rest.get(start..)?.iter().take_while(|byte| is_key(byte)).count();
+        if word == LENGTH {
+            return Some(start + LENGTH);
+        }
+        start += word;
+        // Text that JSON is made of must stay whole.
+        let next = rest.get(start).filter(|byte| !matches!(byte, b'{' | b'}' | b'[' | b']'))?;
+        start += usize::from(!is_key(next));
+    }
+    None
+}
+
+/// The value after the name of a field, in JSON, in a file of settings or in a line of prose.
+fn field(rest: &[u8], least: usize) -> Option<Range<usize>> {
+    let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=' | b'`');
+    let start = rest.iter().take(12).take_while(|byte| is_between(byte)).count();
+    let count = rest.get(start..)?.iter().take_while(|byte| is_proof_byte(**byte)).count();
+    (start > 0 && count >= least).then_some(start..start + count)
 }
 
 /// What stands between the first colon and the last `@` of the part that names the host.

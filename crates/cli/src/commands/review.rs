@@ -210,6 +210,7 @@ async fn over(waiting: &Waiting, id: &str) -> String {
 
 fn state(entry: &Entry) -> String {
     match &entry.state {
+        State::Waiting if entry.is_left => format!("waits, for {}", left(entry)),
         State::Waiting => format!("waits for {} more", left(entry)),
         State::Answered { by, word } => format!("answered with `{word}` by {}", escape_line(by)),
         State::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
@@ -232,11 +233,13 @@ fn what(matter: &Matter) -> String {
 }
 
 fn left(entry: &Entry) -> String {
-    match entry.left().as_secs() {
+    let left = match entry.left().as_secs() {
         seconds if seconds < 120 => format!("{seconds} s"),
         seconds if seconds < 7_200 => format!("{} min", seconds / 60),
         seconds => format!("{} h", seconds / 3_600),
-    }
+    };
+    // An answer runs nothing at once: it is kept for when the same is asked again.
+    if entry.is_left { format!("{left}; its program has ended") } else { left }
 }
 
 fn as_json(entry: &Entry) -> Value {
@@ -251,6 +254,7 @@ fn as_json(entry: &Entry) -> Value {
         "reference": entry.asked.reference,
         "caller": entry.asked.caller,
         "process": entry.process(),
+        "program_ended": entry.is_left,
         "created": entry.created_at.to_string(),
         "expires": entry.expires_at.to_string(),
         "state": state_word(&entry.state),

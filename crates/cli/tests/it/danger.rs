@@ -208,6 +208,44 @@ fn sc_01_a_package_without_a_version_is_noted_and_under_strict_refused() {
 }
 
 #[test]
+fn sc_01_packages_from_another_place_are_noted_and_under_strict_refused() {
+    let switchboard = Switchboard::new();
+    let lines = [
+        ("npx", "npx --registry https://u:hunter2@packages.invalid -y pkg@1.2.3", "source"),
+        ("uvx", "uvx --index-url https://packages.invalid pkg==1.2.3", "source"),
+        ("pipx", "pipx run --index-url=https://packages.invalid pkg==1.2.3", "source"),
+        ("bun", "bun x --registry=https://packages.invalid pkg@1.2.3", "source"),
+        ("bunx", "bunx pkg", "unpinned"),
+        ("list", "uvx --with-requirements more.txt pkg==1.2.3", "unpinned"),
+    ];
+    let entry = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        json!({"command": words[0], "args": words[1..], "disabled": true})
+    };
+    let entries: Value =
+        lines.iter().map(|(name, line, _)| ((*name).to_owned(), entry(line))).collect();
+    switchboard.configure(&entries);
+    for (name, _, word) in lines {
+        let shown = switchboard.json(&["servers", "show", name]);
+        let found = shown["findings"].as_array().unwrap().iter().find(|one| one["word"] == word);
+        assert!(!found.unwrap()["message"].to_string().contains("hunter2"), "{shown}");
+        assert_eq!(switchboard.status(name)[0], "disabled");
+    }
+    let strict = json!({"mcpServers": entries, "settings": {"strict": true}});
+    switchboard.write_config(&strict.to_string());
+    for (name, ..) in lines {
+        assert_eq!(switchboard.status(name)[0], "failed", "{name}");
+    }
+    // The same by a variable is agreed to by name.
+    let mut entry = entry("npx -y pkg@1.2.3");
+    entry["env"] = json!({"npm_config_registry": "https://packages.invalid"});
+    switchboard.configure(&json!({"it": entry}));
+    let shown = switchboard.json(&["servers", "show", "it"]);
+    assert_eq!(shown["findings"][0]["word"], "env:npm_config_registry", "{shown}");
+    assert_eq!(shown["findings"][0]["weight"], "danger", "{shown}");
+}
+
+#[test]
 fn sc_03_a_package_that_the_records_know_to_be_bad_is_refused() {
     let switchboard = Switchboard::new();
     let record = json!({

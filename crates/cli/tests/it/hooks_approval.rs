@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::hook_scripts::{before, echo, permitting};
+use crate::running::{PATIENCE, Running};
 use crate::switchboard::Switchboard;
 
 /// What somebody does to approved hooks.
@@ -48,6 +49,34 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
         switchboard.run(&["hooks", "revoke"]).expect(0);
         switchboard.write_call().expect(0);
         assert_eq!(ran(&switchboard), 1);
+    }
+}
+
+#[test]
+fn hooks_of_the_repositorys_root_count_in_every_folder_of_it() {
+    for file in ["work/.switchboard/hooks.json", "work/.cursor/hooks.json"] {
+        let switchboard = echo();
+        switchboard.script("work/hooks/check.sh", &permitting("deny"));
+        switchboard.hooks(file, &before(&[json!({"command": "sh hooks/check.sh"})]));
+        std::fs::create_dir_all(switchboard.folder().join("work/.git")).unwrap();
+        let inner = switchboard.folder().join("work/a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let call = |code: i32| {
+            let mut command = switchboard.command(&["call", "echo", "write", "key=a"]);
+            Running::start(command.current_dir(&inner)).finish_within(PATIENCE).expect(code)
+        };
+        let told = call(0);
+        assert!(told.stderr.contains("the project's hooks have not been approved"), "{told:?}");
+        switchboard.run(&["hooks", "approve"]).expect(0);
+        let written = switchboard.written();
+        call(5);
+        // A project's file further in does not take them away.
+        switchboard.write("a/switchboard.json", "{}");
+        call(5);
+        // Nor does whoever removes them.
+        std::fs::remove_file(switchboard.folder().join(file)).unwrap();
+        call(5);
+        assert_eq!(switchboard.written(), written, "{file}");
     }
 }
 
@@ -110,8 +139,8 @@ fn an_approval_holds_for_one_project_only() {
     mine.run(&["hooks", "approve"]).expect(0);
     let mut command = mine.command(&["call", "echo", "write", "key=a"]);
     command.current_dir(other.folder().join("work")).env("HOME", other.folder());
-    let called = crate::running::Running::start(&mut command);
-    called.finish_within(crate::running::PATIENCE).expect(0);
+    let called = Running::start(&mut command);
+    called.finish_within(PATIENCE).expect(0);
     assert_eq!((ran(&mine), ran(&other)), (0, 0));
 }
 

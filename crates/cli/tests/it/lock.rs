@@ -80,3 +80,17 @@ fn with_locked_a_server_that_is_not_in_the_file_is_held_also_where_pins_are_off(
     }
     switchboard.run(&["call", "builtin", "echo", "text=a", "--locked"]).expect(0);
 }
+
+#[test]
+fn with_locked_a_server_without_its_instructions_is_held() {
+    let switchboard = with_overlay();
+    let call = ["call", "srv", "echo", "text=a", "--locked"];
+    switchboard.run(&["lock"]).expect(0);
+    switchboard.run(&call).expect(0);
+    switchboard.write("overlay", &json!({"instructions": null}).to_string());
+    let refused = switchboard.run(&call).expect(5);
+    assert!(refused.stderr.contains("is not what the lock file says"), "{refused:?}");
+    switchboard.run(&["call", "srv", "echo", "text=a"]).expect(0);
+    let checked = switchboard.run(&["lock", "--check", "--locked"]).expect(5);
+    assert!(checked.stdout.contains("- instructions srv/"), "{checked:?}");
+}

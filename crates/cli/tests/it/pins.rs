@@ -283,6 +283,30 @@ fn tp_05_changed_instructions_hold_all_of_the_server() {
 }
 
 #[test]
+fn instructions_that_are_gone_hold_nothing_but_are_told_until_a_person_agrees() {
+    let it = Drifting::new();
+    it.echo(0);
+    it.offers(&json!({"instructions": null}));
+    it.echo(0);
+    let listed = it.switchboard.json(&["pins", "list", "srv", "--held"]);
+    assert_eq!(listed[0]["kind"], "instructions", "{listed}");
+    assert_eq!(listed[0]["state"], "approved, but gone", "{listed}");
+    let shown = it.switchboard.run(&["pins", "diff", "srv"]).expect(0);
+    assert!(shown.stdout.contains("A fixture for tests"), "{shown:?}");
+    // Nobody locks what nobody has looked at.
+    it.switchboard.run(&["lock"]).expect(5);
+    it.switchboard.run(&["pins", "approve", "srv/instructions"]).expect(0);
+    it.echo(0);
+    assert_eq!(it.switchboard.json(&["pins", "list", "srv", "--held"]), json!([]));
+    it.switchboard.run(&["lock"]).expect(0);
+    it.switchboard.call(&["srv", "echo", "text=a", "--locked"], 0);
+    // They were agreed away, so they are new when they come back.
+    it.offers(&json!({}));
+    it.echo(5);
+    it.switchboard.call(&["srv", "echo", "text=a", "--locked"], 5);
+}
+
+#[test]
 fn a_rename_that_keeps_the_content_is_seen_and_waits_all_the_same() {
     let it = Drifting::new();
     it.echo(0);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::running::{PATIENCE, Running};
 use crate::switchboard::{Switchboard, fixture};
 
 fn rule(effect: &str) -> Value {
@@ -103,4 +104,25 @@ fn the_organisation_can_take_the_switch_and_the_tools_away() {
     switchboard.run(&["call", "echo", "add", "a=1", "b=2"]).expect(5);
     switchboard.write_policy("enterprise", &json!({"controls": {"enabled": true}}));
     proposed(0);
+}
+
+#[test]
+fn rules_of_the_repositorys_root_count_in_every_folder_of_it() {
+    let switchboard = Switchboard::with(&json!({"it": fixture(&["echo"])}));
+    switchboard
+        .write_policy("project", &json!({"rules": [{"effect": "deny", "target": "it/echo"}]}));
+    std::fs::create_dir_all(switchboard.path(".git")).unwrap();
+    std::fs::create_dir_all(switchboard.path("a/b")).unwrap();
+    let call = |code: i32| {
+        let mut command = switchboard.command(&["call", "it", "echo", "text=a"]);
+        let command = command.current_dir(switchboard.path("a/b"));
+        Running::start(command).finish_within(PATIENCE).expect(code)
+    };
+    call(5);
+    // Files further in narrow as well, and take nothing away.
+    switchboard.write("a/switchboard.json", "{}");
+    switchboard.write("a/b/.switchboard/policy.json", r#"{"rules": []}"#);
+    call(5);
+    switchboard.write("a/b/.switchboard/policy.json", "{");
+    call(3);
 }

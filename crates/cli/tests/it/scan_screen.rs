@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
+use switchboard_host::format::{is_hidden, is_unclear};
 
 use crate::given::{given, tool};
 use crate::running::PATIENCE;
@@ -13,7 +14,7 @@ use crate::terminal::Terminal;
 const MENU: &str = "[e] edit the arguments";
 
 fn is_harmful(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t')) || switchboard_host::format::is_hidden(c)
+    (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_unclear(c)
 }
 
 /// The part of the review that shows the call.
@@ -51,6 +52,19 @@ fn ux_04_ux_05_reordering_and_joining_characters_are_marked_in_a_review() {
     let shown =
         question(&echo(), &["call", "notes", "echo", "text=cod\u{202e}gpj.sh r\u{200b}m -rf"]);
     assert!(shown.contains("cod<U+202E>gpj.sh r<U+200B>m -rf"), "{shown}");
+}
+
+#[test]
+fn ux_04_what_is_taken_for_a_space_or_for_nothing_is_marked_in_a_review() {
+    let odd = "\u{a0}\u{1680}\u{2000}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{115f}\
+               \u{1160}\u{3164}\u{ffa0}\u{2800}\u{fdd0}\u{fffe}\u{e000}\u{10fffd}\u{fe0f}\u{e0100}";
+    let argument: String = odd.chars().map(|c| format!("rm{c}-rf ")).collect();
+    let shown = question(&echo(), &["call", "notes", "echo", &format!("text={argument}")]);
+    let expected: String = odd.chars().map(|c| format!("rm<U+{:04X}>-rf ", u32::from(c))).collect();
+    let on_one_line = shown.replace(['\n', ' '], "");
+    assert!(on_one_line.contains(&expected.replace(' ', "")), "{expected} in {shown}");
+    let shown = question(&echo(), &["call", "notes", "echo", "text=\u{301}\u{302}rm"]);
+    assert!(shown.contains("\"<U+0301><U+0302>rm"), "{shown}");
 }
 
 #[test]

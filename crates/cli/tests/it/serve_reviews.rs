@@ -97,6 +97,7 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
         let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
         let stream = client.send("tools/call", &call("hello"));
         let entry = waiting(&switchboard);
+        assert_eq!(switchboard.json(&["review", "list"])[0]["program_ended"], false);
         match end {
             "kill" => gateway.running.kill(),
             _ => {
@@ -107,8 +108,13 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
         let is_over = || (!is_alive(gateway.running.pid())).then_some(());
         poll(PATIENCE, is_over).expect("the gateway has ended");
         drop(stream);
-        // It waits with nobody there, and is answered there.
+        // It waits with nobody there, which is told, and is answered there.
         assert_eq!(waiting(&switchboard), entry);
+        assert_eq!(switchboard.json(&["review", "list"])[0]["program_ended"], true);
+        let listed = switchboard.run(&["review", "list"]).expect(0).stdout;
+        assert!(listed.contains("; its program has ended"), "{listed}");
+        let shown = switchboard.run(&["review", "show", &entry]).expect(0).stdout;
+        assert!(shown.contains("its program has ended"), "{shown}");
         switchboard.run(&["review", "answer", &entry, word]).expect(0);
         let gateway =
             Gateway::with_tool(&switchboard, &["--review", "ask", "--no-running"], "echo__echo");

@@ -111,6 +111,7 @@ pub(crate) const fn can_be_approved(why: &Why) -> bool {
         | Why::Changed
         | Why::Renamed { .. }
         | Why::Instructions
+        | Why::Gone
         | Why::Revoked
         | Why::Turned { .. } => true,
         Why::NotKept(_) | Why::NotLocked => false,

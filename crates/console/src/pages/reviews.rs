@@ -82,6 +82,7 @@ fn card(review: &ReviewShown) -> Markup {
                 }
                 span class="muted small" {
                     (when(&review.created_at)) " · " (review.seconds_left) " s left · "
+                    @if review.program_ended { "its program has ended · " }
                     span class="mono" { (review.id) }
                 }
             }

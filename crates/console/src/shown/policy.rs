@@ -155,7 +155,7 @@ pub(crate) fn policy(console: &Console) -> PolicyShown {
 /// The text of the user's own rules, to be changed and tried; empty if there is none.
 pub(crate) fn own_rules(console: &Console) -> String {
     use std::io::Read as _;
-    let file = console.places.file_of(Level::User, "policy.json");
+    let file = console.places.files_of(Level::User, "policy.json").pop();
     let open = file.and_then(|file| std::fs::File::open(file).ok());
     let mut text = String::new();
     let read = open.map(|file| file.take(LONGEST).read_to_string(&mut text));

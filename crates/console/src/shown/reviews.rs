@@ -31,6 +31,8 @@ pub(crate) struct ReviewShown {
     pub(crate) created_at: String,
     /// As long it waits yet.
     pub(crate) seconds_left: u64,
+    /// Whether the program that asks has ended: the answer is kept for when the same is asked again.
+    pub(crate) program_ended: bool,
     #[serde(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -89,7 +91,7 @@ pub(crate) async fn reviews(console: &Console) -> Result<Vec<ReviewShown>, Probl
 }
 
 fn shown(entry: Entry) -> ReviewShown {
-    let seconds_left = entry.left().as_secs();
+    let (seconds_left, program_ended) = (entry.left().as_secs(), entry.is_left);
     let matter = entry.asked.matter;
     let (kind, server) = (matter.word().to_owned(), matter.server().to_owned());
     let target = matter.target().map(str::to_owned);
@@ -133,6 +135,7 @@ fn shown(entry: Entry) -> ReviewShown {
         call: entry.asked.call,
         created_at: entry.created_at.to_string(),
         seconds_left,
+        program_ended,
         wanted,
     }
 }

@@ -65,6 +65,8 @@ pub enum Why {
     },
     /// The server's instructions are not those that were approved.
     Instructions,
+    /// The server had instructions that were approved, and has none.
+    Gone,
     /// A person took the approval back.
     Revoked,
     /// What was approved cannot be read or kept.
@@ -156,6 +158,9 @@ impl HeldBack<'_> {
             Why::Instructions => format!(
                 "`{target}` needs approval: the instructions of server `{server}` have changed"
             ),
+            Why::Gone => {
+                format!("`{target}` needs approval: server `{server}` has no instructions any more")
+            }
             Why::Revoked => {
                 format!("`{target}` needs approval: that of server `{server}` was taken back")
             }
@@ -183,10 +188,12 @@ impl HeldBack<'_> {
                 "`switchboard pins diff {server}` shows it; if you stand by it, `switchboard pins \
                  approve {server}/{name} --despite-findings`"
             ),
-            (Why::FirstUse | Why::Instructions | Why::Revoked, _) | (_, None) => format!(
-                "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
+            (Why::FirstUse | Why::Instructions | Why::Gone | Why::Revoked, _) | (_, None) => {
+                format!(
+                    "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
                  approves it"
-            ),
+                )
+            }
             (_, Some(held)) => format!(
                 "`switchboard pins diff {server}/{0}` shows it, `switchboard pins approve \
                  {server}/{0}` approves it",
@@ -204,6 +211,7 @@ impl fmt::Display for Why {
             Self::Changed => formatter.write_str("changed"),
             Self::Renamed { from } => write!(formatter, "renamed, was `{from}`"),
             Self::Instructions => formatter.write_str("the instructions changed"),
+            Self::Gone => formatter.write_str("approved, but gone"),
             Self::Revoked => formatter.write_str("revoked"),
             Self::NotKept(reason) => write!(formatter, "approvals cannot be kept: {reason}"),
             Self::NotLocked => formatter.write_str("not in the lock file"),

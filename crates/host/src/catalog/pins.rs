@@ -57,7 +57,9 @@ pub fn screen(server: &Server, pins: &Pins, first_use: FirstUse) -> Screened {
             None => definitions.extend(compare(*kind, items, &BTreeMap::new())),
         }
     }
-    if definitions.iter().any(|held| held.kind == PinKind::Instructions) {
+    definitions.extend(silenced(&seen, pins).filter(|_| is_connected));
+    let is_other = |held: &Held| held.kind == PinKind::Instructions && held.why != Why::Gone;
+    if definitions.iter().any(is_other) {
         return whole(server, &seen, definitions, Why::Instructions);
     }
     let out: BTreeSet<(PinKind, &str)> =
@@ -80,6 +82,10 @@ pub fn screen_locked(server: &Server, pins: Option<Pins>) -> Screened {
         return if is_seen { hold_all(server, &Why::NotLocked) } else { hidden(server) };
     };
     let mut screened = screen(server, &pins, FirstUse::Ask);
+    if screened.held.definitions.iter().any(|held| held.why == Why::Gone) {
+        // What a model is told is not what was locked.
+        screened = whole(server, &seen(server), screened.held.definitions, Why::NotLocked);
+    }
     screened.held.whole = screened.held.whole.map(|_| Why::NotLocked);
     for held in &mut screened.held.definitions {
         // A lock has fingerprints and no texts.
@@ -110,6 +116,9 @@ pub fn waiting(pins: &Pins) -> Vec<Held> {
             let (why, before) = match (pinned, approved.iter().find(same)) {
                 _ if pins.revoked => (Why::Revoked, pinned),
                 _ if pins.approved.is_empty() => (Why::FirstUse, None),
+                (Some(pinned), _) if *kind == PinKind::Instructions && text == NOTHING => {
+                    (Why::Gone, Some(pinned))
+                }
                 (Some(pinned), _) => (Why::Changed, Some(pinned)),
                 (None, Some((from, old))) => (Why::Renamed { from: from.clone() }, Some(old)),
                 (None, None) => (Why::New, None),
@@ -259,6 +268,19 @@ fn compare(kind: PinKind, items: &[Seen], approved: &BTreeMap<String, Pinned>) -
         }
     }
     held
+}
+
+/// The text of instructions that are not there.
+const NOTHING: &str = "null";
+
+/// That a server says nothing where it had instructions that were approved. This takes something
+/// away from models and so nothing is held for it, but a person gets to know.
+fn silenced(seen: &BTreeMap<PinKind, Vec<Seen>>, pins: &Pins) -> Option<Held> {
+    let approved = pins.approved.get(&PinKind::Instructions)?.get("")?;
+    let says = seen.get(&PinKind::Instructions).is_some_and(|said| !said.is_empty());
+    let nothing = Seen::new("", NOTHING);
+    (!says && approved.digest != nothing.digest)
+        .then(|| nothing.held(PinKind::Instructions, Why::Gone, Some(approved)))
 }
 
 fn nameless(kind: PinKind, text: &str) -> Option<Node> {

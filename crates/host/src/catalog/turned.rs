@@ -57,6 +57,7 @@ fn has_turned(held: &Held) -> bool {
         Why::Renamed { .. }
         | Why::FirstUse
         | Why::Instructions
+        | Why::Gone
         | Why::Revoked
         | Why::NotKept(_)
         | Why::Turned { .. } => false,

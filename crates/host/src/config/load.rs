@@ -181,14 +181,21 @@ impl Loading<'_> {
         }
     }
 
-    /// Under `strict` a command that fetches whatever version there is today does not count.
+    /// Under `strict` a command that fetches whatever version there is today, or from another place,
+    /// does not count.
     fn refuse_unpinned(&mut self) {
         if !self.config.settings.strict {
             return;
         }
-        self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
+        let word = |server: &ServerConfig, word: &str| {
             let mut found = server.findings.iter();
-            found.find(|one| one.word == danger::UNPINNED).map(|one| one.message.clone())
+            found.find(|one| one.word == word).map(|one| one.message.clone())
+        };
+        self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
+            word(server, danger::UNPINNED)
+        });
+        self.refuse("take the option away, or set `settings.strict` to false", |server| {
+            word(server, danger::SOURCE)
         });
     }
 

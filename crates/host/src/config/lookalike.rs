@@ -22,14 +22,14 @@ pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
     let mut refused = Vec::new();
     for server in servers {
         let name = server.id.as_str();
-        let look = look(name);
-        let other = known.get(&look).map(|other| other.as_str());
+        let looks = looks(name);
+        let other = looks.iter().find_map(|look| known.get(look)).map(|other| other.as_str());
         if let Some(problem) = problem(name, other) {
             let mut error = ConfigError::new(server.source.file.as_path(), problem).server(name);
             error.line = Some(server.source.line);
             refused.push((server.id.clone(), error.hint("give it another name")));
         } else {
-            known.insert(look, &server.id);
+            known.extend(looks.map(|look| (look, &server.id)));
         }
     }
     for (id, error) in refused {
@@ -40,8 +40,7 @@ pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
 
 /// What is wrong with a name beside these others.
 pub(super) fn among<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let look_of_it = look(name);
-    let other = others.into_iter().find(|other| *other != name && look(other) == look_of_it);
+    let other = others.into_iter().find(|other| *other != name && is_like(other, name));
     problem(name, other)
 }
 
@@ -49,19 +48,49 @@ fn problem(name: &str, other: Option<&str>) -> Option<String> {
     if let Some(other) = other {
         return Some(format!("its name can be taken for that of server `{}`", shown(other)));
     }
-    let ours = OURS.iter().find(|ours| look(ours) == look(name))?;
+    let ours = OURS.iter().find(|ours| is_like(ours, name))?;
     (name != BUILTIN).then(|| format!("its name can be taken for `{ours}`, which is ours"))
 }
 
-/// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress.
-fn look(name: &str) -> String {
-    let seen = name.chars().filter_map(plain).filter(|c| !c.is_whitespace());
-    seen.map(|c| match c {
-        '-' => '_',
-        // One of them and the letter are told apart by nobody.
-        '0' => 'o',
-        '1' | '|' => 'l',
-        _ => c,
+fn is_like(one: &str, other: &str) -> bool {
+    let others = looks(other);
+    looks(one).iter().any(|look| others.contains(look))
+}
+
+/// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress,
+/// and nothing that joins words where there is no word. A one may be either of two letters.
+fn looks(name: &str) -> [String; 2] {
+    ['l', 'i'].map(|one| {
+        let seen = name.chars().filter_map(plain).filter(|c| !c.is_whitespace());
+        let seen = seen.map(|c| match c {
+            '-' | '.' => '_',
+            // One of them and the letter are told apart by nobody.
+            '0' => 'o',
+            '1' | '|' => one,
+            _ => c,
+        });
+        let words: String = seen.collect();
+        let words: Vec<&str> = words.split('_').filter(|word| !word.is_empty()).collect();
+        words.join("_")
     })
-    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_in_nothing_that_is_seen_are_alike() {
+        for other in
+            ["GitHub", "g1thub", "github.", "_github-", "ｇithub", "gіthub", "git\u{200b}hub"]
+        {
+            assert!(is_like("github", other), "{other}");
+        }
+        assert!(is_like("a.b", "a--b") && is_like("mai1", "mail"));
+        for other in ["github2", "git", "gitlab", "git-hub", "srv-1-1"] {
+            assert!(!is_like("github", other), "{other}");
+        }
+        assert!(!is_like("srv-1-1", "srv-11") && !is_like("a-1", "a-2"));
+        assert!(among("Bui1tin", []).is_some() && among("sw1tchboard", []).is_some());
+    }
 }

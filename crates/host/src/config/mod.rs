@@ -50,6 +50,7 @@ mod package_cache;
 mod package_installed;
 mod package_lookup;
 mod package_memory;
+mod package_sources;
 mod packages;
 mod pasted;
 mod path_parts;

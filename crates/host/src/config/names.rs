@@ -63,6 +63,7 @@ const RUNS_CODE: &[&str] = &[
     "JAVA_OPTS",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
+    "JSR_URL",
     "LDR_PRELOAD",
     "LDR_PRELOAD64",
     "LESSCLOSE",
@@ -72,6 +73,7 @@ const RUNS_CODE: &[&str] = &[
     "MAKEFLAGS",
     "MANPAGER",
     "MAVEN_OPTS",
+    "NIX_CONFIG",
     "NODE_OPTIONS",
     "NODE_REPL_EXTERNAL_MODULE",
     "NPM_CONFIG_CALL",
@@ -97,9 +99,12 @@ const RUNS_CODE: &[&str] = &[
     "PHPRC",
     "PHP_INI_SCAN_DIR",
     "PIP_CONFIG_FILE",
+    "PIP_CONSTRAINT",
     "PIP_EXTRA_INDEX_URL",
     "PIP_FIND_LINKS",
     "PIP_INDEX_URL",
+    "PIP_REQUIREMENT",
+    "PNPM_CONFIG_REGISTRY",
     "PROMPT_COMMAND",
     "PS4",
     "PYTHONBREAKPOINT",
@@ -133,15 +138,21 @@ const RUNS_CODE: &[&str] = &[
     "TCLLIBPATH",
     "TS_NODE_COMPILER",
     "UV_CONFIG_FILE",
+    "UV_CONSTRAINT",
     "UV_DEFAULT_INDEX",
     "UV_EXTRA_INDEX_URL",
     "UV_FIND_LINKS",
     "UV_INDEX",
     "UV_INDEX_URL",
+    "UV_OVERRIDE",
     "UV_PYTHON",
+    "UV_PYTHON_DOWNLOADS_JSON_URL",
+    "UV_PYTHON_INSTALL_MIRROR",
     "VIMINIT",
     "VISUAL",
+    "YARN_NPM_REGISTRY_SERVER",
     "YARN_RC_FILENAME",
+    "YARN_REGISTRY",
     "ZDOTDIR",
     "_JAVA_OPTIONS",
     "_RLD_LIST",
@@ -183,6 +194,9 @@ const LEADS_ELSEWHERE: &[&str] = &[
     "GIT_SSL_NO_VERIFY",
     "GIT_WORK_TREE",
     "GOFLAGS",
+    "GOINSECURE",
+    "GONOSUMDB",
+    "GOPRIVATE",
     "GOROOT",
     "GOSUMDB",
     "GUILE_LOAD_PATH",
@@ -231,19 +245,24 @@ const LEADS_ELSEWHERE: &[&str] = &[
 
 /// Whether setting the variable can make any program run other code.
 pub(super) fn runs_code(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+    let name = plain(name);
     RUNS_CODE.contains(&name.as_str())
         || LINKER.iter().chain(FAMILIES).any(|start| name.starts_with(start))
 }
 
 /// Whether the variable says where programs, modules or trusted certificates come from.
 pub(super) fn leads_elsewhere(name: &str) -> bool {
-    LEADS_ELSEWHERE.contains(&name.to_ascii_uppercase().as_str())
+    LEADS_ELSEWHERE.contains(&plain(name).as_str())
 }
 
-/// Whether an operating system takes it as the name of a variable.
+/// The name in one spelling: some programs look for theirs in any case, and take `-` for `_`.
+fn plain(name: &str) -> String {
+    name.trim().to_ascii_uppercase().replace('-', "_")
+}
+
+/// Whether it is the name of a variable that a system takes and a person can read.
 pub(super) fn is_variable_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['=', '\0'])
+    !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_control())
 }
 
 /// Whether it is a `token` of RFC 9110, as names of headers are.
@@ -301,7 +320,14 @@ mod tests {
             "LESSOPEN",
             "yarn_rc_filename",
             "npm_config_@acme:registry",
+            "npm_config_script-shell",
+            "pip_index-url",
+            "Npm_Config_Registry",
+            "PIP_REQUIREMENT",
+            "UV_OVERRIDE",
             "UV_PYTHON",
+            "UV_PYTHON_DOWNLOADS_JSON_URL",
+            "UV_PYTHON_INSTALL_MIRROR",
             "TS_NODE_COMPILER",
             "SUDO_ASKPASS",
         ];
@@ -316,6 +342,14 @@ mod tests {
         {
             assert!(leads_elsewhere(name) && !runs_code(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_variables_name_cannot_hold_another_one() {
+        for name in ["", "A=B", "A\0B", "A\nB", "A\u{85}B"] {
+            assert!(!is_variable_name(name), "{name:?}");
+        }
+        assert!(is_variable_name("BASH_FUNC_x%%") && is_variable_name("npm_config_@a:registry"));
     }
 
     #[test]

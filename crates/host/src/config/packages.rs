@@ -49,6 +49,16 @@ const WITH_VALUE: &[&str] = &[
     "-w",
     "--workspace",
     "--env-file",
+    "--find-links",
+    "--config-file",
+    "--index-strategy",
+    "--overrides",
+    "--userconfig",
+    "--globalconfig",
+    "--pip-args",
+    "--add-source",
+    "--source",
+    "--configfile",
     "--constraints",
     "-c",
 ];
@@ -89,7 +99,7 @@ pub(super) fn of(words: &[&str]) -> Vec<Package> {
 }
 
 /// The packages that a runner fetches; none if the first word is not one.
-fn fetched(words: &[&str]) -> Vec<Package> {
+pub(super) fn fetched(words: &[&str]) -> Vec<Package> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
     let after = |verbs: &[&str]| {
@@ -107,7 +117,7 @@ fn fetched(words: &[&str]) -> Vec<Package> {
             one_of(&["exec", "x", "exe", "init", "create"]).map(|rest| specs(rest, of_npm))
         }
         "pnpm" | "yarn" => one_of(&["dlx", "create"]).map(|rest| specs(rest, of_npm)),
-        "bun" => one_of(&["x", "create"]).map(|rest| specs(rest, of_npm)),
+        "bun" => one_of(&["x", "create", "c"]).map(|rest| specs(rest, of_npm)),
         "uv" => match after(&["tool", "run"]) {
             Some(rest) => Some(specs(rest, of_pypi)),
             None => after(&["run"]).map(added),
@@ -177,10 +187,14 @@ fn of_npm(spec: &str) -> Option<Package> {
     if is_local(spec) {
         return None;
     }
-    let from_git = spec.contains("://") || spec.starts_with("git") || spec.contains("github:");
-    if from_git {
+    let is_repository = spec.contains("git+")
+        || spec.contains("git:")
+        || spec.starts_with("git@")
+        || is_git_host(spec);
+    if spec.contains("://") || is_repository {
         let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
-        let is_pinned = commit.is_some_and(is_commit);
+        // Behind the address of a file it means nothing.
+        let is_pinned = is_repository && commit.is_some_and(is_commit);
         return Some(Package { ecosystem: "npm", name: spec.to_owned(), version: None, is_pinned });
     }
     let (name, version) = match spec.rfind('@').filter(|at| *at > 0) {
@@ -202,6 +216,12 @@ fn of_pypi(spec: &str) -> Option<Package> {
             version: None,
             is_pinned,
         });
+    }
+    if spec.contains("://") {
+        let digest = spec.split_once("sha256=").map(|(_, digest)| digest);
+        let is_pinned = digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex));
+        let (name, version) = (spec.to_owned(), None);
+        return Some(Package { ecosystem: "PyPI", name, version, is_pinned });
     }
     let (name, version) = spec
         .split_once("==")
@@ -293,7 +313,16 @@ fn is_exact(version: &str, least_parts: usize) -> bool {
         && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
 }
 
+/// Whether it is the short form of a repository's address: `github:someone/thing`.
+fn is_git_host(spec: &str) -> bool {
+    ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| spec.contains(host))
+}
+
 fn is_commit(text: &str) -> bool {
     let text = text.split(['#', '&']).next().unwrap_or(text);
-    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    text.len() == 40 && is_hex(text)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -26,6 +26,9 @@ pub struct Places {
     pub own: Option<PathBuf>,
     /// The folder of the project around the current folder.
     pub around: Option<PathBuf>,
+    /// Further folders up to the top of the repository: a project's rules and hooks may stand in any
+    /// of them, and count wherever in the repository somebody works.
+    pub further: Vec<PathBuf>,
 }
 
 /// Who wrote rules or hooks, the strongest first: each may only narrow what those before it allow.
@@ -53,6 +56,7 @@ impl Places {
             system: None,
             own: None,
             around: None,
+            further: Vec::new(),
         }
     }
 
@@ -78,6 +82,7 @@ impl Places {
         })?;
         let project = project_file(environment);
         let around = project.parent().map(Path::to_owned);
+        let further = further_folders(environment, around.as_deref());
         let system = system_folder(environment);
         if !explicit.is_empty() {
             let explicit = explicit.iter().map(|file| environment.current_dir.join(file)).collect();
@@ -89,6 +94,7 @@ impl Places {
                 system,
                 own: config,
                 around,
+                further,
             });
         }
         Ok(Self {
@@ -99,18 +105,31 @@ impl Places {
             system,
             own: config,
             around,
+            further,
         })
     }
 
-    /// Where rules or hooks of a level are, if that is a place and not a setting.
+    /// Where rules or hooks of a level are, if those are places and not settings.
     #[must_use]
-    pub fn file_of(&self, level: Level, name: &str) -> Option<PathBuf> {
+    pub fn files_of(&self, level: Level, name: &str) -> Vec<PathBuf> {
+        let in_folder = |folder: &Option<PathBuf>| {
+            folder.iter().map(|folder| folder.join(name)).collect::<Vec<_>>()
+        };
         match level {
-            Level::Enterprise => Some(self.system.as_ref()?.join(name)),
-            Level::Team => None,
-            Level::Project => Some(self.around.as_ref()?.join(".switchboard").join(name)),
-            Level::User => Some(self.own.as_ref()?.join(name)),
+            Level::Enterprise => in_folder(&self.system),
+            Level::Team => Vec::new(),
+            Level::Project => {
+                let folders = self.project_folders().into_iter();
+                folders.map(|folder| folder.join(".switchboard").join(name)).collect()
+            }
+            Level::User => in_folder(&self.own),
         }
+    }
+
+    /// The folders in which a project's rules and hooks are looked for, its own first.
+    #[must_use]
+    pub fn project_folders(&self) -> Vec<&Path> {
+        self.around.iter().chain(&self.further).map(PathBuf::as_path).collect()
     }
 
     /// Every file to read, the weakest layer first.
@@ -163,6 +182,20 @@ fn project_file(environment: &Environment) -> PathBuf {
         }
     }
     environment.current_dir.join(PROJECT_FILE)
+}
+
+/// The other folders from the current one up to the project's or the top of the repository,
+/// whichever is higher. The home folder is nobody's project unless it is the one: other products
+/// keep there what is the user's.
+fn further_folders(environment: &Environment, around: Option<&Path>) -> Vec<PathBuf> {
+    let home = environment.home.as_deref();
+    let folders = environment.current_dir.ancestors();
+    let folders: Vec<&Path> = folders.take_while(|folder| Some(*folder) != home).collect();
+    let top = folders.iter().position(|folder| folder.join(".git").exists());
+    let project = folders.iter().position(|folder| Some(*folder) == around);
+    let last = top.max(project).unwrap_or(0);
+    let up_to = folders.into_iter().take(last + 1);
+    up_to.filter(|folder| Some(*folder) != around).map(Path::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -264,6 +297,27 @@ mod tests {
         assert_eq!(found(), inner.join(PROJECT_FILE));
         fs::write(repository.join(PROJECT_FILE), "{}").unwrap();
         assert_eq!(found(), repository.join(PROJECT_FILE));
+    }
+
+    #[test]
+    fn rules_and_hooks_may_stand_in_every_folder_up_to_the_top_of_the_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let names = ["home", "home/r", "home/r/a", "home/r/a/b"];
+        let [home, repository, middle, inner] = names.map(|name| top.path().join(name));
+        fs::create_dir_all(&inner).unwrap();
+        let found = |current: &Path| {
+            let places = Places::find(&environment(&[], &home, current), &[]).unwrap();
+            places.project_folders().into_iter().map(Path::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&inner), [inner.clone()], "nobody knows where the project ends");
+        fs::create_dir(repository.join(".git")).unwrap();
+        assert_eq!(found(&inner), [inner.clone(), middle.clone(), repository.clone()]);
+        assert_eq!(found(&repository), [repository.clone()]);
+        // A file further in takes nothing away.
+        fs::write(middle.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(&inner), [middle.clone(), inner.clone(), repository.clone()]);
+        fs::write(home.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(&home), [home.clone()]);
     }
 
     #[test]

@@ -56,18 +56,22 @@ pub fn policy_from_text(
 
 impl Found {
     fn level(&mut self, places: &Places, level: Level) -> Result<(), ConfigError> {
-        let path = match level {
+        let paths = match level {
             Level::Team => {
                 // Also where it is not as it should be: then it may become so.
                 if let Some(TeamPlace::Path(path)) = self.team.file(NAME).map(|file| &file.place) {
                     self.files.push(path.clone());
                 }
-                team_file(&self.team, &places.state, NAME)?
+                team_file(&self.team, &places.state, NAME)?.into_iter().collect()
             }
-            Level::Enterprise | Level::Project | Level::User => places.file_of(level, NAME),
+            Level::Enterprise | Level::Project | Level::User => places.files_of(level, NAME),
         };
-        let Some(path) = path else { return Ok(()) };
-        self.files.push(path.clone());
+        // All are watched, whatever is wrong with one of them.
+        self.files.extend(paths.iter().cloned());
+        paths.into_iter().try_for_each(|path| self.file(path, level))
+    }
+
+    fn file(&mut self, path: PathBuf, level: Level) -> Result<(), ConfigError> {
         let Some(text) = read_text(&path)? else { return Ok(()) };
         let file: Arc<Path> = path.into();
         let (policy, team) = policy_read::read(level, &file, &text)?;

@@ -111,6 +111,11 @@ impl Nodes<'_> {
     /// A pattern over `server/target`.
     pub(super) fn pattern(&self, node: &Node, key: &str) -> Result<Pattern, ConfigError> {
         let text = self.name(node, key)?;
+        if text.starts_with('!') {
+            // Whoever writes this means all others, and it would fit next to nothing.
+            let message = format!("`{key}` begins with `!`, which is no way to say `all but`");
+            return Err(self.error(node.at, message).hint("name what the rule is about"));
+        }
         Pattern::parse(text).map_err(|bad| self.bad_pattern(node, key, &bad))
     }
 

@@ -51,6 +51,10 @@ fn what_is_wrong_has_a_line_and_a_column() {
             r#"{"rules": [{"effect": "deny", "target": "*", "when": "args.a == 'C:\\\\x' && args.b.matches('(')"}]}"#,
             "`when` has `(`, which is no regular expression: unclosed group (p.json:1:93)",
         ),
+        (
+            "{\"rules\": [{\"effect\": \"deny\", \"target\": \"!a/b\"}]}",
+            "`target` begins with `!`, which is no way to say `all but` (p.json:1:41)",
+        ),
         ("{\"readOnly\": true, \"read_only\": true}", "`read_only` is given twice (p.json:1:20)"),
         (
             "{\"readOnly\": \"yes\"}",

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::characters::{is_hidden, is_mark, is_selector, tag_letter};
+use crate::characters::{is_hidden, is_mark, is_selector, is_unclear, tag_letter};
 
 /// Makes text of several lines safe to show.
 ///
-/// Control characters become `\e` or `\x07`, invisible ones `<U+200B>`, and letters that hide in
-/// tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that only looks like
+/// Control characters become `\e` or `\x07`, invisible ones and those that are taken for others
+/// `<U+200B>`, and letters that hide in tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that only looks like
 /// one of these is changed as well, so that [`unescape`] gives back exactly what there was.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
@@ -30,7 +30,8 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
 /// The same JSON, with every control and hidden character written as a code of JSON.
 #[must_use]
 pub fn coded_json(text: &str) -> Cow<'_, str> {
-    let hides = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c);
+    let hides =
+        |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_unclear(c);
     if !text.contains(hides) {
         return Cow::Borrowed(text);
     }
@@ -79,7 +80,7 @@ fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
             let end = rest.find(|c| tag_letter(c).is_none()).unwrap_or(rest.len());
             let (tags, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             push_tags(&mut out, tags);
-            before.pass(c);
+            before = before.with(c, after);
             rest = after;
             continue;
         }
@@ -89,7 +90,7 @@ fn escape_with(text: &str, lines: Lines) -> Cow<'_, str> {
         } else {
             out.push(c);
         }
-        before.pass(c);
+        before = before.with(c, after);
         rest = after;
     }
     Cow::Owned(out)
@@ -108,7 +109,7 @@ fn first_change(text: &str, lines: Lines) -> Option<usize> {
     text.get(from..)?.char_indices().find_map(|(at, c)| {
         let after = text.get(from + at + c.len_utf8()..).unwrap_or_default();
         let changes = must_change(c, before, after, lines);
-        before.pass(c);
+        before = before.with(c, after);
         changes.then_some(from + at)
     })
 }
@@ -119,28 +120,48 @@ struct Before {
     last: char,
     /// So many marks over and under letters stand there in a row.
     marks: usize,
+    /// Whether there is something that marks can be drawn on, and that is shown as it is.
+    has_base: bool,
 }
 
 /// More marks on a letter reach into other lines.
 const MOST_MARKS: usize = 4;
 
 impl Before {
-    /// What stands at the end of a text.
+    /// What stands at the end of a text of which nothing has to be changed.
     fn of(text: &str) -> Self {
-        let marks = text.chars().rev().take(MOST_MARKS).take_while(|c| is_mark(*c)).count();
-        Self { last: text.chars().next_back().unwrap_or('\0'), marks }
+        let marks = text.chars().rev().take_while(|c| is_mark(*c)).count();
+        let base = text.chars().rev().find(|c| !is_mark(*c));
+        let has_base = base.is_some_and(|c| is_selector(c) || carries_marks(c));
+        Self { last: text.chars().next_back().unwrap_or('\0'), marks, has_base }
     }
 
-    const fn pass(&mut self, c: char) {
-        self.marks = if is_mark(c) { self.marks + 1 } else { 0 };
-        self.last = c;
+    fn with(self, c: char, after: &str) -> Self {
+        let (marks, has_base) = match c {
+            _ if is_mark(c) => (self.marks + 1, self.has_base),
+            '\u{fe00}'..='\u{fe0f}' => (0, self.takes_selector(after)),
+            _ => (0, carries_marks(c)),
+        };
+        Self { last: c, marks, has_base }
     }
 
     /// Whether a selector chooses the look of an emoji or ideograph here; elsewhere it hides.
     fn takes_selector(self, after: &str) -> bool {
         let keycap = matches!(self.last, '0'..='9' | '#' | '*') && after.starts_with('\u{20e3}');
-        keycap || self.last >= '\u{a9}' && !is_selector(self.last) && !is_hidden(self.last)
+        let can_change = |c: char| c >= '\u{a9}' && !is_hidden(c) && !is_unclear(c);
+        keycap || can_change(self.last) && !is_selector(self.last)
     }
+
+    /// Whether the wide space of ideographs is what it seems: one, behind an ideograph.
+    fn takes_wide_space(self) -> bool {
+        self.last >= '\u{2e80}' && !is_hidden(self.last) && !is_unclear(self.last)
+    }
+}
+
+/// Whether a mark over or under it is seen as one, and does not change a space or a sign.
+fn carries_marks(c: char) -> bool {
+    let is_drawn = !c.is_whitespace() && !c.is_control() && !is_hidden(c) && !is_unclear(c);
+    is_drawn && !c.is_ascii_punctuation()
 }
 
 fn must_change(c: char, before: Before, after: &str, lines: Lines) -> bool {
@@ -151,8 +172,9 @@ fn must_change(c: char, before: Before, after: &str, lines: Lines) -> bool {
         '<' => hidden_code(after).is_some(),
         // One selector chooses the look of an emoji; more of them carry hidden bytes.
         '\u{fe00}'..='\u{fe0f}' => !before.takes_selector(after),
-        _ if is_mark(c) && !is_hidden(c) => before.marks >= MOST_MARKS || before.last == '\0',
-        _ => c.is_control() || is_hidden(c),
+        '\u{3000}' => !before.takes_wide_space(),
+        _ if is_mark(c) && !is_hidden(c) => before.marks >= MOST_MARKS || !before.has_base,
+        _ => c.is_control() || is_hidden(c) || is_unclear(c),
     }
 }
 
@@ -268,6 +290,16 @@ mod tests {
             ("1\u{fe0f}\u{20e3} 1\u{fe0f}", "1\u{fe0f}\u{20e3} 1<U+FE0F>"),
             ("r\u{2800}m\u{180e}\u{34f}", "r<U+2800>m<U+180E><U+034F>"),
             ("\u{301}x", "<U+0301>x"),
+            ("\u{301}\u{302}x", "<U+0301><U+0302>x"),
+            ("a \u{301}b/\u{338}c", "a <U+0301>b/<U+0338>c"),
+            ("\u{200b}\u{301}", "<U+200B><U+0301>"),
+            ("rm\u{a0}-rf\u{2003}/\u{202f}\u{1680}", "rm<U+00A0>-rf<U+2003>/<U+202F><U+1680>"),
+            ("rm\u{3000}x", "rm<U+3000>x"),
+            ("日本\u{3000}語", "日本\u{3000}語"),
+            ("日\u{3000}\u{3000}\u{3000}x", "日\u{3000}<U+3000><U+3000>x"),
+            ("\u{e0b0}\u{f8ff}\u{10fffd}", "<U+E0B0><U+F8FF><U+10FFFD>"),
+            ("\u{fffe}\u{fdd0}\u{1ffff}\u{fffc}", "<U+FFFE><U+FDD0><U+1FFFF><U+FFFC>"),
+            ("*\u{fe0f}\u{20e3}", "*\u{fe0f}\u{20e3}"),
             (
                 "a\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}",
                 "a\u{301}\u{302}\u{303}\u{304}<U+0305><U+0306>",
@@ -313,7 +345,7 @@ mod tests {
     /// Every character that Unicode calls a control, a format character or a separator of lines, as
     /// its table has them, and others that are never drawn; the code under test has a list of its
     /// own.
-    const FORMAT: [(u32, u32); 30] = [
+    const FORMAT: [(u32, u32); 43] = [
         (0xad, 0xad),
         (0x600, 0x605),
         (0x61c, 0x61c),
@@ -344,6 +376,21 @@ mod tests {
         (0x17b4, 0x17b5),
         (0x3164, 0x3164),
         (0xffa0, 0xffa0),
+        // Spaces that are not the usual one.
+        (0xa0, 0xa0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200a),
+        (0x202f, 0x202f),
+        (0x205f, 0x205f),
+        (0x2800, 0x2800),
+        // No characters, and characters of nobody.
+        (0xfdd0, 0xfdef),
+        (0xfffe, 0xffff),
+        (0x1fffe, 0x1ffff),
+        (0xdfffe, 0xdffff),
+        (0xe000, 0xf8ff),
+        (0xf0000, 0xf00ff),
+        (0x10ff00, 0x10ffff),
     ];
 
     #[test]
@@ -375,6 +422,12 @@ mod tests {
             '\u{fe0f}',
             '\u{301}',
             '\u{2800}',
+            '\u{a0}',
+            '\u{3000}',
+            '\u{e000}',
+            '\u{fdd0}',
+            '\u{20e3}',
+            '日',
             '\u{e0041}',
             '\u{e0100}',
             '\0',
@@ -399,6 +452,11 @@ mod tests {
             for c in escape(&text).chars() {
                 prop_assert!(!c.is_control() || c == '\n' || c == '\t', "{c:?}");
                 prop_assert!(!is_hidden(c), "{c:?}");
+                prop_assert!(!is_unclear(c) || c == '\u{3000}', "{c:?}");
+            }
+            prop_assert!(!escape(&text).contains("\u{3000}\u{3000}"));
+            for on_a_sign in [" \u{301}", "\n\u{301}", ">\u{301}", "\"\u{301}"] {
+                prop_assert!(!escape(&text).contains(on_a_sign), "{on_a_sign:?}");
             }
             for c in escape_line(&text).chars() {
                 prop_assert!(!c.is_control() || c == '\t', "{c:?}");

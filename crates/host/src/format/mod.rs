@@ -3,7 +3,7 @@
 //! Nothing here does I/O. A result is looked at with tolerance: what is not understood stays as it
 //! is, and only an answer that is no result at all is an error.
 
-pub use crate::characters::is_hidden;
+pub use crate::characters::{is_hidden, is_unclear};
 
 mod content;
 mod escape;

@@ -197,21 +197,30 @@ fn read(output: &[u8]) -> Result<Answer, Failure> {
 /// A member that is nearly the one that decides, or says no in the words of another program.
 fn lookalike(output: &[u8]) -> Option<String> {
     let members: serde_json::Map<String, Value> = serde_json::from_slice(output).ok()?;
-    let plain = |name: &str| {
-        let letters = name.chars().filter(char::is_ascii_alphanumeric);
-        letters.collect::<String>().to_lowercase()
-    };
-    let refuses = |value: &Value| {
-        let word = value.as_str().or_else(|| value.get("permissionDecision")?.as_str());
-        let words = ["deny", "denied", "block", "reject", "ask", "no"];
-        word.is_some_and(|word| words.contains(&plain(word).as_str()))
-    };
-    let found = members.iter().find(|(name, value)| match plain(name).as_str() {
+    let found = members.iter().find(|(name, value)| match plain_name(name).as_str() {
         "permission" | "continue" => !["permission", "continue"].contains(&name.as_str()),
-        "decision" | "permissiondecision" | "hookspecificoutput" => refuses(value),
+        "decision" | "permissiondecision" => refuses(value),
+        "hookspecificoutput" => refuses(value) || value.get("updatedInput").is_some(),
+        // Arguments that nobody would put in place.
+        "updatedinput" => name.as_str() != "updated_input" && !value.is_null(),
+        "allow" | "allowed" | "approve" | "approved" => **value == Value::Bool(false),
+        "deny" | "denied" | "block" | "blocked" => **value == Value::Bool(true),
         _ => false,
     });
     found.map(|(name, _)| bounded(name))
+}
+
+/// Whether a value says no, or wants a person to be asked, as other programs write it.
+fn refuses(value: &Value) -> bool {
+    let words = ["deny", "denied", "block", "reject", "ask", "no"];
+    let inner = ["permissionDecision", "decision", "behavior"];
+    value.as_str().is_some_and(|word| words.contains(&plain_name(word).as_str()))
+        || inner.iter().filter_map(|name| value.get(name)).any(refuses)
+}
+
+fn plain_name(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.collect::<String>().to_lowercase()
 }
 
 fn bounded(text: &str) -> String {

@@ -117,6 +117,12 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
         "\"allow\"",
         "allow",
         r#"{"permission":["allow"]}"#,
+        // Other arguments, or a no, in the words of another program.
+        r#"{"permission":"allow","updatedInput":{"a":1}}"#,
+        r#"{"permission":"allow","hookSpecificOutput":{"updatedInput":{}}}"#,
+        r#"{"permission":"allow","hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,
+        r#"{"permission":"allow","approved":false}"#,
+        r#"{"permission":"allow","blocked":true}"#,
         "{",
     ] {
         let said = check(End::Exited(0), output);

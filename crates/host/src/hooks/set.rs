@@ -78,22 +78,21 @@ impl HookSource {
     #[must_use]
     pub fn read(&self) -> HookSet {
         let approvals = Approvals::load(&self.places.state);
-        let around = self.places.around.as_deref();
-        let cursor = around.map(|folder| folder.join(".cursor").join(FILE));
-        let places = [
-            (Level::Enterprise, self.places.file_of(Level::Enterprise, FILE)),
-            (Level::Team, self.team.clone().unwrap_or_default()),
-            (Level::Project, self.places.file_of(Level::Project, FILE)),
-            (Level::Project, cursor),
-            (Level::User, self.places.file_of(Level::User, FILE)),
-        ];
-        let files = places.into_iter().filter_map(|(level, path)| {
-            let path = path?;
-            Some(match (level, around) {
-                (Level::Project, Some(project)) => of_project(path, project, &approvals),
-                _ => trusted(level, path),
-            })
+        let of_level = |level: Level| {
+            let files = self.places.files_of(level, FILE).into_iter();
+            files.map(move |path| trusted(level, path))
+        };
+        let team = self.team.clone().unwrap_or_default();
+        // Those of every folder up to the top of the repository: none takes the place of another.
+        let folders = self.places.project_folders().into_iter();
+        let of_project = folders.flat_map(|folder| {
+            [".switchboard", ".cursor"]
+                .map(|beside| of_project(folder.join(beside).join(FILE), folder, &approvals))
         });
+        let files = of_level(Level::Enterprise)
+            .chain(team.map(|path| trusted(Level::Team, path)))
+            .chain(of_project)
+            .chain(of_level(Level::User));
         let missing = self.team.as_ref().err().map(|error| HookFile {
             state: FileState::Broken(HookError::Unreadable(error.clone())),
             ..HookFile::absent(Level::Team, error.file.to_path_buf())

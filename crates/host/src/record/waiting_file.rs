@@ -77,13 +77,10 @@ impl WaitingFile {
         done.map_err(|trouble| self.told(trouble))
     }
 
-    fn read<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<T, Trouble>,
-    ) -> Result<T, WaitingError> {
+    fn read<T>(&self, work: impl FnOnce(&Open) -> Result<T, Trouble>) -> Result<T, WaitingError> {
         let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open = self.opened(&mut slot)?;
-        let done = open.swept().and_then(|()| work(&open.connection));
+        let done = open.swept().and_then(|()| work(open));
         done.map_err(|trouble| self.told(trouble))
     }
 
@@ -158,6 +155,13 @@ impl Open {
         Ok(())
     }
 
+    /// The entry, with whether anybody waits for it at this moment.
+    fn looked_after(&self, entry: Entry) -> Entry {
+        let owners = self.owners.as_ref().filter(|_| entry.state == State::Waiting);
+        let is_left = owners.is_some_and(|owners| !is_alive(owners, &entry.owner));
+        Entry { is_left, ..entry }
+    }
+
     /// Ends what expired and what dead processes left behind; writes only if there is any.
     fn swept(&mut self) -> Result<(), Trouble> {
         let mut dead = Vec::new();
@@ -186,14 +190,17 @@ impl WaitingStore for WaitingFile {
         if self.is_missing() {
             return Ok(Vec::new());
         }
-        self.read(|connection| Ok(rows::list(connection)?))
+        self.read(|open| {
+            let listed = rows::list(&open.connection)?;
+            Ok(listed.into_iter().map(|entry| open.looked_after(entry)).collect())
+        })
     }
 
     fn find(&self, id: &str) -> Result<Entry, WaitingError> {
         if self.is_missing() {
             return Err(WaitingError::Unknown(id.to_owned()));
         }
-        self.read(|connection| rows::find(connection, id))
+        self.read(|open| rows::find(&open.connection, id).map(|entry| open.looked_after(entry)))
     }
 
     fn answer(&self, answered: &Answered<'_>) -> Result<(), WaitingError> {

@@ -310,6 +310,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         created_at: time(row, "created_at")?.unwrap_or_default(),
         expires_at: time(row, "expires_at")?.unwrap_or_default(),
         owner: row.get("owner")?,
+        // Whoever knows the folder of locks looks.
+        is_left: false,
         state,
     })
 }

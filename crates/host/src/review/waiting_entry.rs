@@ -31,6 +31,8 @@ pub struct Entry {
     pub expires_at: Timestamp,
     /// The process that waits for the answer.
     pub owner: String,
+    /// Whether that process has ended: the answer is kept for when the same is asked again.
+    pub is_left: bool,
     /// How it stands.
     pub state: State,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::finding::{Finding, Sign};
-use super::judge::Found;
+use super::judge::{self, Found};
 use super::mirrored::secret_headers;
 
 /// What a definition describes.
@@ -70,7 +70,7 @@ struct Walk {
 /// Longer strings say something by themselves.
 const SHORT: usize = 48;
 /// So much of the short strings is looked at.
-const LONGEST: usize = 8 * 1024;
+const LONGEST: usize = 64 * 1024;
 /// Words of schemas, which stand between all others.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -87,6 +87,10 @@ impl Walk {
             short.push(' ');
         }
         found.text(&|| pointer(path), text);
+        if text.len() > judge::LONGEST {
+            // Nobody reads so much, so something may be meant to be overlooked.
+            found.add(Sign::new("too_long", 10, 0), &pointer(path), text);
+        }
     }
 
     /// The key that was read last is text as well.

@@ -9,8 +9,12 @@ use super::{hidden, markup, seams};
 
 /// So deep is hidden text looked for in hidden text.
 const DEPTH: usize = 3;
-/// What is longer is looked at by its beginning and its end.
-const LONGEST: usize = 64 * 1024;
+/// What is longer is looked at in parts of this length.
+const PART: usize = 64 * 1024;
+/// So much of a part stands in the next one again: nothing hides on a border.
+const AGAIN: usize = 2 * 1024;
+/// What is longer than this is looked at by its beginning and its end.
+pub(super) const LONGEST: usize = 1024 * 1024;
 
 /// So little encoded text is an example of how something is encoded.
 const HARMLESS: usize = 14;
@@ -33,7 +37,7 @@ impl Found {
         if is_one_word(text) {
             return;
         }
-        for part in ends(text) {
+        for part in parts(text) {
             let mut signs = Vec::new();
             judge(part, DEPTH, &mut signs);
             for sign in signs {
@@ -138,11 +142,17 @@ fn is_one_word(text: &str) -> bool {
     text.len() < 16 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn ends(text: &str) -> Vec<&str> {
-    if text.len() <= LONGEST {
+/// The text in parts that are looked at by themselves.
+fn parts(text: &str) -> Vec<&str> {
+    if text.len() <= PART {
         return vec![text];
     }
-    let head = text.get(..text.floor_char_boundary(LONGEST / 2));
-    let tail = text.get(text.ceil_char_boundary(text.len() - LONGEST / 2)..);
-    head.into_iter().chain(tail).collect()
+    let head = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text);
+    let tail = text.get(text.ceil_char_boundary(text.len() - PART)..);
+    let starts = (0..head.len()).step_by(PART - AGAIN);
+    let of_head = starts.filter_map(|start| {
+        let end = head.floor_char_boundary(start + PART);
+        head.get(head.floor_char_boundary(start)..end)
+    });
+    of_head.chain(tail).collect()
 }

@@ -102,3 +102,14 @@ fn no_dress_of_the_letters_hides_an_order() {
         assert_eq!(verdict(&scan_text("", text)), Some(Severity::Block), "{text}");
     }
 }
+
+#[test]
+fn no_set_has_a_word_twice_or_a_space_too_many() {
+    let file: File<'static> = serde_json::from_str(include_str!("rules.json")).unwrap();
+    for (name, words) in &file.sets {
+        let all: Vec<&str> = words.split(' ').collect();
+        let different: std::collections::HashSet<&&str> = all.iter().collect();
+        assert!(!all.contains(&""), "`{name}` has a space too many");
+        assert_eq!(all.len(), different.len(), "`{name}` has a word twice");
+    }
+}

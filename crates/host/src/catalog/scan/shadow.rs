@@ -33,12 +33,25 @@ impl Names {
         names
     }
 
-    /// The other servers that have a tool of exactly this name.
+    /// The other servers that have a tool of this name, in any letter case and with any signs
+    /// between its words.
     #[must_use]
     pub fn same(&self, server: &str, tool: &str) -> Vec<&str> {
         let looks = self.looks.get(&look(tool)).into_iter().flatten();
-        let same = looks.filter(|(other, name)| other != server && name == tool);
+        let same = looks.filter(|(other, name)| other != server && letters(name).eq(letters(tool)));
         same.map(|(other, _)| other.as_str()).collect()
+    }
+
+    /// A tool of another server whose name this one is taken for, with digits in the place of
+    /// letters.
+    #[must_use]
+    pub fn with_digits(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
+        let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).count();
+        let looks = self.looks.get(&look(tool)).into_iter().flatten();
+        let mut others = looks.filter(|(other, name)| {
+            other != server && name.is_ascii() && tool.is_ascii() && digits(name) < digits(tool)
+        });
+        others.next().map(|(server, name)| (server.as_str(), name.as_str()))
     }
 
     /// A tool of another name that a reader takes for this one.
@@ -87,6 +100,11 @@ pub fn references(names: &Names, server: &str, tool: Option<&str>, raw: &str) ->
             let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
             findings.push(sign.finding("/name", tool));
         }
+        if let Some((other, twin)) = names.with_digits(server, tool) {
+            let decoded = Some(format!("looks like `{twin}` of `{other}`"));
+            let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
+            findings.push(sign.finding("/name", tool));
+        }
         if !names.same(server, tool).is_empty() {
             findings.push(Sign::new("same_name", 0, 0).finding("/name", tool));
         }
@@ -114,6 +132,12 @@ fn look(name: &str) -> String {
     seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()
 }
 
+/// The letters and digits of a name, without case.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    let joins = |c: &char| matches!(c, '_' | '-' | ' ' | '.');
+    name.chars().filter(move |c| !joins(c)).flat_map(char::to_lowercase)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +155,14 @@ mod tests {
         assert_eq!(rules("weather", "use get_weather first; sends mail"), []);
         assert_eq!(rules("mail__send_email", ""), [("forged_prefix", 6)]);
         assert_eq!(rules("send_emаil", ""), [("lookalike_name", 6)]);
-        assert_eq!(rules("send_email", ""), [("same_name", 0)]);
+        for same in ["send_email", "sendEmail", "Send-Email", "send.email"] {
+            assert_eq!(rules(same, ""), [("same_name", 0)], "{same}");
+        }
+        assert_eq!(rules("send_emai1", ""), [("lookalike_name", 6)]);
+        assert_eq!(rules("s3nd_email", ""), [("lookalike_name", 6)]);
+        assert_eq!(rules("send_email2", ""), []);
+        // Whoever has the letters is the one that is looked like.
+        let names = Names::of([("mail", "send_email"), ("evil", "send_emai1")]);
+        assert_eq!(references(&names, "mail", Some("send_email"), ""), []);
     }
 }
