@@ -31,6 +31,7 @@ fn told(message: Result<Message, NotAMessage>) -> String {
         Err(NotAMessage::NotJson) => "not json".to_owned(),
         Err(NotAMessage::NotRpc) => "not rpc".to_owned(),
         Err(NotAMessage::BadId) => "bad id".to_owned(),
+        Err(NotAMessage::Batch) => "batch".to_owned(),
     }
 }
 

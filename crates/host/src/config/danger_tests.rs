@@ -234,6 +234,10 @@ fn a_package_without_an_exact_version_is_a_finding() {
     for case in loose {
         assert_eq!(words(case), ["unpinned"], "{case:?}");
     }
+}
+
+#[test]
+fn a_package_with_an_exact_version_is_none() {
     let digest = format!("mcp/git@sha256:{}", "0a".repeat(32));
     let pinned: &[&[&str]] = &[
         &["npx", "-y", "pkg@1.2.3"],

@@ -140,9 +140,9 @@ impl Family {
         // The registry of one scope: `--@acme:registry`.
         let of_scope = name.starts_with('@') && name.ends_with(":registry");
         let (runner, option) = (runner.to_owned(), option.to_owned());
-        if of_scope || self.options.iter().any(|known| is_one(&known)) {
+        if of_scope || self.options.iter().any(is_one) {
             Some(Leads::Elsewhere { runner, option })
-        } else if self.lists.iter().any(|known| is_one(&known)) {
+        } else if self.lists.iter().any(is_one) {
             Some(Leads::ToAList { runner, option })
         } else {
             None

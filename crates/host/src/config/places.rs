@@ -309,15 +309,15 @@ mod tests {
             let places = Places::find(&environment(&[], &home, current), &[]).unwrap();
             places.project_folders().into_iter().map(Path::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(found(&inner), [inner.clone()], "nobody knows where the project ends");
+        assert_eq!(found(&inner), [&*inner], "nobody knows where the project ends");
         fs::create_dir(repository.join(".git")).unwrap();
         assert_eq!(found(&inner), [inner.clone(), middle.clone(), repository.clone()]);
-        assert_eq!(found(&repository), [repository.clone()]);
+        assert_eq!(found(&repository), [&*repository]);
         // A file further in takes nothing away.
         fs::write(middle.join(PROJECT_FILE), "{}").unwrap();
         assert_eq!(found(&inner), [middle.clone(), inner.clone(), repository.clone()]);
         fs::write(home.join(PROJECT_FILE), "{}").unwrap();
-        assert_eq!(found(&home), [home.clone()]);
+        assert_eq!(found(&home), [&*home]);
     }
 
     #[test]

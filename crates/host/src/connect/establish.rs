@@ -186,7 +186,7 @@ async fn over_stdio(
                 peer.close("no agreement");
                 let reason = match was_closed {
                     // Whoever waits finds out in its own way; why the connection ended is the cause.
-                    true => peer.closed().await.0.to_string(),
+                    true => peer.closed().await.0,
                     false => error.to_string(),
                 };
                 let failure = ended(&config.id, &mut process, &log, &reason).await;
