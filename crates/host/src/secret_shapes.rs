@@ -178,8 +178,11 @@ fn key_beside(rest: &[u8]) -> Option<usize> {
     let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
     let mut start = 0;
     while start <= FARTHEST {
-        let word = rest.get(start..)?.iter().take_while(|byte| is_key(byte)).count();
-        if word == LENGTH {
+        let signs = rest.get(start..)?.iter();
+        let word = signs.clone().take_while(|byte| is_key(byte)).count();
+        let has = |is_one: fn(&u8) -> bool| signs.clone().take(word).any(is_one);
+        // Capital and small letters: no number, which stands in JSON without quotes.
+        if word == LENGTH && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) {
             return Some(start + LENGTH);
         }
         start += word;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Decision, TurnEnd};
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::format::{escape_line, escape_prose};
 use switchboard_host::model::Message;
 use tokio::sync::mpsc;
 
@@ -183,7 +183,7 @@ impl Interactive<'_> {
                 let session = self.opened.conversation.session().to_string();
                 let fetching = prompted(&host, &session, &server, &prompt, &arguments);
                 let said = self.meanwhile(fetching).await?;
-                self.context.printer.say(&escape(&said.text));
+                self.context.printer.say(&escape_prose(&said.text));
                 self.say(said).await
             }
             Typed::Unknown(word) => {

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Limit, TurnEnd};
 use switchboard_host::Model;
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::format::{escape_line, escape_prose};
 use switchboard_host::outcome::OutcomeKind;
 
 use crate::context::Context;
@@ -117,7 +117,7 @@ impl Show {
             let (width, paint) = (self.printer.width(), self.printer.colours());
             self.markdown.get_or_insert_with(|| Markdown::new(width, paint)).push(text)
         } else {
-            escape(text).into_owned()
+            escape_prose(text).into_owned()
         };
         if !shown.is_empty() {
             self.in_line = !shown.ends_with('\n');

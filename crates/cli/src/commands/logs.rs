@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use switchboard_host::connect::{Message, log_file, messages_file};
-use switchboard_host::format::{escape, escape_line};
+use switchboard_host::format::{escape_line, escape_prose};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -23,7 +23,7 @@ pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, Cl
     if context.printer.json {
         context.printer.json(&tail)?;
     } else {
-        context.printer.data(&escape(&tail.join("\n")))?;
+        context.printer.data(&escape_prose(&tail.join("\n")))?;
     }
     Ok(exit_code::OK)
 }

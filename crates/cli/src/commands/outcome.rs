@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use switchboard_host::download::{self, DownloadError, Existing, Ground};
-use switchboard_host::format::{Item, Reply, escape, for_person, shorten};
+use switchboard_host::format::{Item, Reply, escape_prose, for_person, shorten};
 use switchboard_host::record::CallId;
 use switchboard_host::redact;
 use switchboard_host::{Outcome, OutcomeKind, Record, Target, TargetKind};
@@ -84,7 +84,7 @@ pub(crate) fn show(
     }
     match (&reply, &text) {
         (Some(Ok(reply)), _) => print(context, record, &for_person(reply))?,
-        (Some(Err(_)), Some(text)) => print(context, record, &escape(text))?,
+        (Some(Err(_)), Some(text)) => print(context, record, &escape_prose(text))?,
         _ => {}
     }
     match outcome.kind {
@@ -111,7 +111,7 @@ pub(crate) fn show_left(
     }
     context.printer.data(&record.id.map(|id| id.to_string()).unwrap_or_default())?;
     for words in [&record.outcome.message, &record.outcome.hint].into_iter().flatten() {
-        context.printer.say(&escape(words));
+        context.printer.say(&escape_prose(words));
     }
     Ok(exit_code::OK)
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::json;
 use switchboard_agent::{as_json, as_markdown, fork, kept_inputs};
-use switchboard_host::format::escape;
+use switchboard_host::format::escape_prose;
 use switchboard_host::record::{SessionSummary, Sessions};
 
 use crate::args_chat::{ExportForm, SessionsCommand};
@@ -27,7 +27,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
                 context.printer.json(&as_json(&found, &entries))?;
             } else {
                 let text = as_markdown(&found, entries);
-                context.printer.data(&escape(&text))?;
+                context.printer.data(&escape_prose(&text))?;
             }
         }
         SessionsCommand::Rename { session, name } => {
@@ -47,7 +47,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
                     std::fs::write(&file, text)?;
                     context.printer.say(&format!("wrote {}", file.display()));
                 }
-                None if context.printer.terminal => context.printer.data(&escape(&text))?,
+                None if context.printer.terminal => context.printer.data(&escape_prose(&text))?,
                 None => context.printer.data(&text)?,
             }
         }

@@ -8,8 +8,9 @@ use crate::characters::{is_hidden, is_mark, is_selector, is_unclear, tag_letter}
 /// Makes text of several lines safe to show.
 ///
 /// Control characters become `\e` or `\x07`, invisible ones and those that are taken for others
-/// `<U+200B>`, and letters that hide in tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that only looks like
-/// one of these is changed as well, so that [`unescape`] gives back exactly what there was.
+/// `<U+200B>`, and letters that hide in tag characters are shown as `<tags "…">`. Line feeds and
+/// tabs stay. Text that only looks like one of these is changed as well, so that [`unescape`] gives
+/// back exactly what there was.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, Lines::Several)
@@ -19,6 +20,35 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape_with(text, Lines::One)
+}
+
+/// Makes prose safe to show, which is read and not decided by: as [`escape`], but spaces of other
+/// widths stay, as French and models write them.
+#[must_use]
+pub fn escape_prose(text: &str) -> Cow<'_, str> {
+    with_spaces(text, escape)
+}
+
+/// The same in one line, as [`escape_line`].
+#[must_use]
+pub fn escape_prose_line(text: &str) -> Cow<'_, str> {
+    with_spaces(text, escape_line)
+}
+
+fn with_spaces(text: &str, escape: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
+    let is_space = |c: char| {
+        matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+    };
+    if !text.contains(is_space) {
+        return escape(text);
+    }
+    let mut out = String::with_capacity(text.len() + 32);
+    for part in text.split_inclusive(is_space) {
+        let words = part.trim_end_matches(is_space);
+        out.push_str(&escape(words));
+        out.push_str(part.get(words.len()..).unwrap_or_default());
+    }
+    Cow::Owned(out)
 }
 
 /// Makes JSON text of several lines safe to show: its own codes stay, others are added.
@@ -269,6 +299,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn in_prose_the_spaces_of_other_widths_stay_and_nothing_else() {
+        let text = "10\u{202f}000\u{a0}€ \u{200b}\u{3000}\u{301}x\ny\u{2003}\u{2003}\u{e000}";
+        let shown = "10\u{202f}000\u{a0}€ <U+200B>\u{3000}<U+0301>x\ny\u{2003}\u{2003}<U+E000>";
+        assert_eq!(escape_prose(text), shown);
+        assert_eq!(escape_prose_line(text), shown.replace('\n', "\\n"));
+        assert_eq!(escape_prose("plain\u{1b}"), "plain\\e");
+    }
 
     #[test]
     fn what_could_deceive_is_shown() {

@@ -1,7 +1,7 @@
 //! A result as a terminal shows it: texts as they are, the rest described, everything escaped.
 
 use super::content::{Item, Reply};
-use super::escape::{escape, escape_line};
+use super::escape::{escape_line, escape_prose};
 use super::media::{decoded_len, human_size};
 
 /// The result as a person reads it, without a line feed at the end.
@@ -10,7 +10,7 @@ use super::media::{decoded_len, human_size};
 #[must_use]
 pub fn for_person(reply: &Reply) -> String {
     if let ([], Some(structured)) = (reply.items.as_slice(), reply.structured_pretty()) {
-        return escape(&structured).into_owned();
+        return escape_prose(&structured).into_owned();
     }
     if reply.items.is_empty() {
         return "(no content)".to_owned();
@@ -21,7 +21,7 @@ pub fn for_person(reply: &Reply) -> String {
 
 fn show(item: &Item) -> String {
     match item {
-        Item::Text(text) => escape(text).into_owned(),
+        Item::Text(text) => escape_prose(text).into_owned(),
         Item::Image { mime, data } => format!("[image {}]", described(mime, data)),
         Item::Audio { mime, data } => format!("[audio {}]", described(mime, data)),
         Item::Resource { uri, mime, text, blob, .. } => {
@@ -35,7 +35,7 @@ fn show(item: &Item) -> String {
                 head.push_str(&human_size(decoded_len(blob)));
             }
             match text {
-                Some(text) => format!("{head}]\n{}", escape(text)),
+                Some(text) => format!("{head}]\n{}", escape_prose(text)),
                 None => format!("{head}]"),
             }
         }

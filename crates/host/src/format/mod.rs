@@ -15,7 +15,10 @@ mod provenance;
 mod truncate;
 
 pub use content::{InvalidOutput, Item, Reply};
-pub use escape::{coded_json, escape, escape_json, escape_line, unescape, unescape_line};
+pub use escape::{
+    coded_json, escape, escape_json, escape_line, escape_prose, escape_prose_line, unescape,
+    unescape_line,
+};
 pub use for_model::{ForModel, Image, Vision, for_model};
 pub use for_person::for_person;
 pub use provenance::{Suspicion, provenance};

@@ -1,7 +1,7 @@
 //! Tables: all rows together, in columns that fit.
 
 use console::measure_text_width;
-use switchboard_host::format::escape_line;
+use switchboard_host::format::escape_prose_line;
 
 use super::inline::Inline;
 use super::style::{Paint, Style};
@@ -129,7 +129,7 @@ impl Cell {
         text.chars().for_each(|c| inline.push(c, &mut cell));
         inline.finish(&mut cell);
         for (_, text) in &mut cell.pieces {
-            *text = escape_line(text).replace('\t', " ");
+            *text = escape_prose_line(text).replace('\t', " ");
         }
         cell
     }

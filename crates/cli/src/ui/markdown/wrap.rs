@@ -1,7 +1,7 @@
 //! Words to lines: a word is written when it is complete, on the line on which it fits.
 
 use console::measure_text_width;
-use switchboard_host::format::escape_line;
+use switchboard_host::format::escape_prose_line;
 
 use super::style::{Paint, Style};
 
@@ -136,7 +136,7 @@ impl Wrap {
         }
         let mut word = std::mem::take(&mut self.word);
         for (_, text) in &mut word {
-            if let std::borrow::Cow::Owned(safe) = escape_line(text) {
+            if let std::borrow::Cow::Owned(safe) = escape_prose_line(text) {
                 *text = safe;
             }
         }
