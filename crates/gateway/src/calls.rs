@@ -114,7 +114,7 @@ impl Gateway {
             Wanted::TaskIfAny | Wanted::Task { .. } => Some(mpsc::channel(16)).unzip(),
         };
         let hears = least.is_some() || asked.client.hears();
-        let (number, wanting) = hears.then(|| self.notices().want(&asked.client)).unzip();
+        let (number, wanting) = hears.then(|| self.notices().wanted().add(&asked.client)).unzip();
         let attention = Attention {
             number,
             cancel: cancel.clone(),
@@ -288,7 +288,7 @@ impl Gateway {
             (Era::Modern, None) => false,
             (Era::Legacy, _) => asked.client.wants(&level),
         };
-        if wanted && *from == *server && self.notices().are_of(&asked.client, &during) {
+        if wanted && *from == *server && self.notices().wanted().are_of(&asked.client, &during) {
             asked.out.notify("notifications/message", &params).await;
         }
     }

@@ -39,6 +39,7 @@ mod stdio;
 mod tasks;
 mod used;
 mod view;
+mod wanted_messages;
 
 pub use access::Access;
 pub use gateway::{Gateway, Options, ToolMode};

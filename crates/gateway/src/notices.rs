@@ -1,7 +1,7 @@
 //! What clients are told unasked: lists that changed, resources that did, what servers say.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +13,6 @@ use switchboard_wire::RpcError;
 use switchboard_wire::list::Item;
 use tokio::sync::broadcast;
 
-use crate::access::LOCAL;
 use crate::asked::Asked;
 use crate::client::Client;
 use crate::envelope::notification;
@@ -21,6 +20,7 @@ use crate::gateway::Gateway;
 use crate::listing::Listing;
 use crate::session::locked;
 use crate::view::View;
+use crate::wanted_messages::WantedMessages;
 
 /// As many notices wait for a slow reader.
 const KEPT: usize = 1_024;
@@ -71,31 +71,12 @@ impl Changed {
 /// Where notices come from.
 pub(crate) struct Notices {
     sender: broadcast::Sender<Notice>,
-    /// Calls whose messages are wanted, with whose they are.
-    whose: Arc<Mutex<Whose>>,
-}
-
-/// The number of a call, once it has one.
-pub(crate) type Number = Arc<OnceLock<u64>>;
-
-/// Calls, and the callers that made them.
-type Whose = Vec<(Number, Arc<str>)>;
-
-/// A call whose messages are wanted, as long as this is there.
-pub(crate) struct Wanting {
-    number: Number,
-    whose: Arc<Mutex<Whose>>,
-}
-
-impl Drop for Wanting {
-    fn drop(&mut self) {
-        locked(&self.whose).retain(|(number, _)| !Arc::ptr_eq(number, &self.number));
-    }
+    wanted: WantedMessages,
 }
 
 impl Default for Notices {
     fn default() -> Self {
-        Self { sender: broadcast::Sender::new(KEPT), whose: Arc::default() }
+        Self { sender: broadcast::Sender::new(KEPT), wanted: WantedMessages::default() }
     }
 }
 
@@ -105,26 +86,9 @@ impl Notices {
         self.sender.subscribe()
     }
 
-    /// Notes that a call of a client wants to hear messages.
-    pub(crate) fn want(&self, client: &Client) -> (Number, Wanting) {
-        let number = Number::default();
-        locked(&self.whose).push((Arc::clone(&number), Arc::clone(&client.identity)));
-        (Arc::clone(&number), Wanting { number, whose: Arc::clone(&self.whose) })
-    }
-
-    /// Whether what was said during these calls is nobody's business but a client's: callers who
-    /// prove who they are do not hear what servers say about the calls of others.
-    pub(crate) fn are_of(&self, client: &Client, during: &[u64]) -> bool {
-        if *client.identity == *LOCAL || during.is_empty() {
-            return true;
-        }
-        let whose = locked(&self.whose);
-        let is_own = |call: &u64| {
-            whose.iter().any(|(number, identity)| {
-                number.get() == Some(call) && *identity == client.identity
-            })
-        };
-        during.iter().all(is_own)
+    /// The calls whose messages are wanted.
+    pub(crate) const fn wanted(&self) -> &WantedMessages {
+        &self.wanted
     }
 
     fn tell(&self, notice: Notice) {
@@ -205,7 +169,7 @@ impl Gateway {
                     (client.view.is_whole() || client.view.shows(server, "*"))
                         && !self.host().held().load().is_whole(server)
                 };
-                let is_theirs = || self.notices().are_of(client, during);
+                let is_theirs = || self.notices().wanted().are_of(client, during);
                 (client.wants(level) && seen() && !client.is_busy_with(server) && is_theirs())
                     .then(|| ("notifications/message", params.to_string()))
             }

@@ -13,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Busy;
 use crate::listing::Listing;
-use crate::notices::{Notice, Wanting};
+use crate::notices::Notice;
 use crate::relay::Ask;
 use crate::session::locked;
 use crate::tasks::Wanted;
+use crate::wanted_messages::Wanting;
 
 /// How long a client may take to come back.
 const LIMIT: Duration = Duration::from_secs(10 * 60);

@@ -1,6 +1,6 @@
 //! The first use of a server: whoever is here is asked; where nobody is, it is told what was pinned.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use switchboard_host::config::{FirstUse, Pins};
 use switchboard_host::format::escape_line;
@@ -71,11 +71,12 @@ pub(crate) async fn tell_of_unseen(printer: Printer, host: Host, stop: Cancellat
             printer.say(&escape_line(&one.sentence()));
         }
         told = unseen.len();
-        let is_over = stop.is_cancelled();
         unseen = match stop.run_until_cancelled(changes.changed()).await {
             Some(unseen) => unseen,
-            None if is_over => return,
-            None => changes.load(),
+            None => match changes.load() {
+                last if Arc::ptr_eq(&last, &unseen) => return,
+                last => last,
+            },
         };
     }
 }

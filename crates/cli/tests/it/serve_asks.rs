@@ -144,7 +144,7 @@ fn a_client_that_answers_with_an_error_ends_what_cannot_go_on_without_it() {
     for part in ["`new`", "`sampling/createMessage`", "the person said no"] {
         assert!(text.contains(part), "no {part} in {answer}");
     }
-    let last = format!("tool new/{tool}: cancelled (unanswered)");
+    let last = format!("tool new/{tool}: failed (unanswered)");
     until(|| switchboard.recorded().last() == Some(&last));
     let recorded = switchboard.recorded();
     assert!(!recorded.iter().any(|row| row.contains("protocol_error")), "{recorded:?}");

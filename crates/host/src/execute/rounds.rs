@@ -221,7 +221,7 @@ impl NoAnswer {
             Self::Mistaken(why) => RequestError::Protocol(why).into(),
             Self::Unanswered { .. } => {
                 let message = format!("server `{server}` cannot go on: {self}");
-                Stop::Over(Outcome::cancelled("unanswered", message))
+                Stop::Over(Outcome::failed("unanswered", message))
             }
         }
     }

@@ -106,7 +106,7 @@ fn no_dress_of_the_letters_hides_an_order() {
 #[test]
 fn no_set_has_a_word_twice_or_a_space_too_many() {
     let file: File<'static> = serde_json::from_str(include_str!("rules.json")).unwrap();
-    for (name, words) in &file.sets {
+    for (name, words) in file.sets.iter().filter(|(_, words)| !words.is_empty()) {
         let all: Vec<&str> = words.split(' ').collect();
         let different: std::collections::HashSet<&&str> = all.iter().collect();
         assert!(!all.contains(&""), "`{name}` has a space too many");
