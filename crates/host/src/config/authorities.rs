@@ -47,7 +47,7 @@ pub(super) fn read(
         error.hint("name a file with the certificate of who issued the server's, in PEM form")
     };
     let text = read_text(&path)
-        .map_err(|cause| error(format!("`{named}` {}", cause.message)))?
+        .map_err(|cause| error(format!("`{named}` {}", cause.predicate())))?
         .ok_or_else(|| error(format!("`{named}` does not exist")))?;
     Authorities::from_pem(&text).map_err(|cause| error(format!("`{named}` {cause}")))?;
     Ok(Some(AuthoritiesFile { path, pem: text.into() }))

@@ -52,6 +52,11 @@ impl ConfigError {
         }
     }
 
+    /// What is wrong with the file, to be said after its name.
+    pub(super) fn predicate(&self) -> &str {
+        self.message.strip_prefix("the file ").unwrap_or(&self.message)
+    }
+
     pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
         self.at(Position { line, column })
     }

@@ -249,6 +249,7 @@ const MISTAKES: &[&str] = &[
     r#"{"command": "a", "env": {"LD_PRELOAD": "/tmp/x.so"}}"#,
     r#"{"command": "a", "envFile": "none.env"}"#,
     r#"{"command": "a", "envFile": "bad.env"}"#,
+    r#"{"command": "a", "envFile": "."}"#,
     r#"{"command": " a"}"#,
     r#"{"command": "a", "headers": {}}"#,
     r#"{"command": "a", "type": "ws"}"#,
@@ -300,6 +301,7 @@ fn every_mistake_has_its_words() {
     error `it`: `env.A=B` is no name that a variable can have (config.json:3) -> use letters, digits and `_`
     error `it`: `none.env` does not exist (config.json:3, key `envFile`) -> create it, or correct `envFile`; a relative path begins at this file
     error `it`: `bad.env` cannot be read at line 2: there is no `=` in this line (config.json:3, key `envFile`) -> every line is `NAME=value`, a comment after `#`, or empty
+    error `it`: `.` is not a regular file (config.json:3, key `envFile`) -> name a file with text
     warning `it`: `command` has white space at its start or end, which is kept (config.json:3)
     warning `it`: `headers` has no effect on a server started by `command` (config.json:3)
     error `it`: `type` cannot be `ws` (config.json:3) -> use one of `stdio`, `sse`, `http`, `streamableHttp`, `streamable-http`, `streamable_http`

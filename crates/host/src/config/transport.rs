@@ -227,7 +227,7 @@ fn env_file(
     let error = |message: String| reader.error(at, message).key("envFile");
     let text = read_text(path)
         .map_err(|cause| {
-            let error = error(format!("`{shown}` {}", cause.message));
+            let error = error(format!("`{shown}` {}", cause.predicate()));
             ConfigError { hint: cause.hint, ..error }
         })?
         .ok_or_else(|| {
