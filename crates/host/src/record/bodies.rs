@@ -1,21 +1,18 @@
 //! Long arguments and results: appended to files beside the ledger, which keeps where they are.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::file::private;
-use crate::whole_file::create_folder;
+use super::body_file::{BodyFile, FULL};
 
 /// Texts up to this length are kept in the row itself.
 const SHORT: usize = 4 << 10;
-/// A file that is longer than this is followed by the next.
-const FULL: u64 = 256 << 20;
 /// As many calls write at once without waiting for one another.
 const LANES: usize = 4;
 
@@ -39,19 +36,14 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Bodies {
     folder: PathBuf,
-    lanes: [Mutex<Option<Current>>; LANES],
-}
-
-#[derive(Debug)]
-struct Current {
-    name: Arc<str>,
-    number: u32,
-    file: File,
+    /// What files of this process's own are named after.
+    owner: String,
+    lanes: [Mutex<Option<BodyFile>>; LANES],
 }
 
 impl Bodies {
-    pub(super) const fn new(folder: PathBuf) -> Self {
-        Self { folder, lanes: [const { Mutex::new(None) }; LANES] }
+    pub(super) fn new(folder: PathBuf, owner: &str) -> Self {
+        Self { folder, owner: owner.to_owned(), lanes: [const { Mutex::new(None) }; LANES] }
     }
 
     /// Takes a long text out of the way of the database.
@@ -65,28 +57,21 @@ impl Bodies {
         // Taken while the text is at hand: whoever seals the row does not have to read it again.
         let digest = digest_of(text);
         let (lane, mut current) = self.free_lane();
-        let segment = match current.take() {
-            Some(segment) => segment,
-            None => newest(&self.folder, lane)?,
+        let mut file = match current.take() {
+            Some(file) => file,
+            None => BodyFile::shared(&self.folder, lane)?,
         };
-        let Current { name, number, mut file } = segment;
-        file.write_all(text)?;
-        // Where the text ended tells where it began, whoever else appends to the file.
-        let end = file.stream_position()?;
-        let length = text.len() as u64;
-        let offset = end.saturating_sub(length);
-        let place = Place { file: Arc::clone(&name), offset, length, digest };
-        let next = number.saturating_add(1);
-        *current = match end > FULL {
-            true => Some(open(&self.folder, lane, next)?),
-            false => Some(Current { name, number, file }),
-        };
+        let offset = file.put(text)?;
+        let place =
+            Place { file: Arc::clone(&file.name), offset, length: text.len() as u64, digest };
+        // The text is kept; whoever comes next looks for a file again.
+        *current = file.next(&self.folder, lane, &self.owner).ok();
         drop(current);
         Ok(Body::There(place))
     }
 
     /// A file that nobody writes to at this moment, or the first.
-    fn free_lane(&self) -> (usize, MutexGuard<'_, Option<Current>>) {
+    fn free_lane(&self) -> (usize, MutexGuard<'_, Option<BodyFile>>) {
         let mut lanes = self.lanes.iter().enumerate();
         let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock().ok()?)));
         let [first, ..] = &self.lanes;
@@ -124,30 +109,6 @@ fn digest_of(text: &[u8]) -> Arc<str> {
     Arc::from(blake3::hash(text).to_hex().as_str())
 }
 
-/// The last file of a lane that there is, or its first.
-fn newest(folder: &Path, lane: usize) -> io::Result<Current> {
-    create_folder(folder)?;
-    let (start, end) = ends_of(lane);
-    let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        name.strip_prefix(start)?.strip_suffix(&*end)?.parse::<u32>().ok()
-    });
-    open(folder, lane, numbers.max().unwrap_or(1))
-}
-
-fn open(folder: &Path, lane: usize, number: u32) -> io::Result<Current> {
-    let (start, end) = ends_of(lane);
-    let name = format!("{start}{number:06}{end}");
-    let mut options = OpenOptions::new();
-    let file = private(options.append(true).create(true)).open(folder.join(&name))?;
-    Ok(Current { name: name.into(), number, file })
-}
-
-/// What the names of a lane's files begin and end with.
-fn ends_of(lane: usize) -> (&'static str, String) {
-    ("bodies-", if lane == 0 { String::new() } else { format!("-{lane}") })
-}
-
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, offset, length, digest } = self;
@@ -178,7 +139,7 @@ mod tests {
     fn long_texts_of_two_processes_are_found_again_and_short_ones_stay() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("bodies");
-        let writers = [Bodies::new(folder.clone()), Bodies::new(folder.clone())];
+        let writers = ["a", "b"].map(|owner| Bodies::new(folder.clone(), owner));
         let mut kept = Vec::new();
         for round in 0..20_u8 {
             for writer in &writers {
@@ -198,7 +159,7 @@ mod tests {
     #[test]
     fn texts_that_are_kept_at_the_same_time_go_to_files_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::new(folder.path().to_owned());
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
         let text = Bytes::from(vec![b'x'; 5_000]);
         let busy = bodies.free_lane();
         let body = bodies.keep(&text).unwrap();
@@ -206,15 +167,50 @@ mod tests {
         let Body::There(place) = body else { panic!("a long text stayed") };
         assert_eq!(&*place.file, "bodies-000001-1");
         assert_eq!(read(folder.path(), &place).unwrap(), Some(text.clone()));
-        let again = Bodies::new(folder.path().to_owned());
+        let again = Bodies::new(folder.path().to_owned(), "a");
         let Body::There(place) = again.keep(&text).unwrap() else { panic!("a long text stayed") };
         assert_eq!((&*place.file, place.offset), ("bodies-000001", 0));
     }
 
     #[test]
+    fn who_writes_much_has_files_of_its_own_and_leaves_no_room_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let writers = ["a", "b"].map(|owner| Bodies::new(folder.path().to_owned(), owner));
+        let keep = |count: usize| {
+            let mut kept = Vec::new();
+            for number in 0..count {
+                for (writer, letter) in writers.iter().zip([b'a', b'b']) {
+                    let text = Bytes::from(vec![letter; 5_000 + number * 101]);
+                    let Body::There(place) = writer.keep(&text).unwrap() else { panic!("stayed") };
+                    kept.push((place, text));
+                }
+            }
+            kept
+        };
+        let kept = keep(300);
+        let own = |owner: &str| kept.iter().filter(|(place, _)| place.file.contains(owner)).count();
+        assert!(own("-a.0.000001") > 150 && own("-b.0.000001") > 150);
+        let found = |kept: &[(Place, Bytes)]| {
+            kept.iter().all(|(place, text)| {
+                is_untouched(folder.path(), place)
+                    && read(folder.path(), place).unwrap().as_ref() == Some(text)
+            })
+        };
+        assert!(found(&kept));
+        // As long as it is written to, and after a crash, there are zeros after the last text.
+        let length = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+        let texts = || kept.iter().filter(|(place, _)| &*place.file == "bodies-a.0.000001");
+        let sum: u64 = texts().map(|(place, _)| place.length).sum();
+        assert!(length("bodies-a.0.000001") > sum);
+        drop(writers);
+        assert_eq!(length("bodies-a.0.000001"), sum);
+        assert!(found(&kept));
+    }
+
+    #[test]
     fn a_place_that_is_not_there_gives_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::new(folder.path().to_owned());
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
         bodies.keep(&Bytes::from(vec![b'x'; 5_000])).unwrap();
         for place in ["bodies-000001:4000:2000:d", "bodies-000009:0:1:d", "../bodies-000001:0:1:d"]
         {

@@ -124,6 +124,7 @@ impl Ledger {
             },
             timelines: Timelines::default(),
         });
+        let bodies = Bodies::new(startup::bodies(path), owner.name());
         let reader = Reader::of_process(path, owner.name());
         let writer = Writer::new(path.to_owned(), connection, owner, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
@@ -137,7 +138,7 @@ impl Ledger {
             results: folder_of(path).join("results").into(),
             result_limit: options.result_limit.max(2),
             durability: options.durability,
-            bodies: Arc::new(Bodies::new(startup::bodies(path))),
+            bodies: Arc::new(bodies),
             thread: Mutex::new(Some(thread)),
         }))))
     }

@@ -17,6 +17,7 @@
 pub mod audit;
 mod audit_mark;
 mod bodies;
+mod body_file;
 mod call_id;
 mod checkpoint;
 mod entry;
