@@ -48,12 +48,12 @@ impl Host {
     }
 
     /// What a caller did so far; for a conversation that another process began, by the record.
-    async fn session_facts(&self, key: &SessionKey) -> Result<Arc<SessionFacts>, LedgerError> {
+    async fn session_facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
         let sessions = &self.guard().rules.sessions;
         if let Some(facts) = sessions.of(key) {
             return Ok(facts);
         }
-        let Some(conversation) = key.conversation() else { return Ok(Arc::default()) };
+        let Some(conversation) = key.conversation() else { return Ok(SessionFacts::default()) };
         let sent = self.ledger().sent_in(conversation).await?;
         self.take_in(key, &sent);
         Ok(sessions.of(key).unwrap_or_default())
@@ -94,11 +94,7 @@ impl Passage<'_> {
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
         let in_force = self.host.guard().rules.policy(&config.policies);
-        let session = self.session().await?;
-        if let Some(key) = self.session_key() {
-            let server = resolved.target().server.as_str();
-            self.host.guard().rules.sessions.change(&key, |facts| facts.count(server));
-        }
+        let session = self.enter(&resolved).await?;
         let asking = Asking { caller: self.caller, session: &session };
         let found = self.lease.flagged(resolved.target());
         let found = found.filter(|one| one.is_doubted()).map(Flagged::reason);
@@ -236,8 +232,15 @@ impl Passage<'_> {
         Rules { always, policy: Some(policy), ..own }
     }
 
-    async fn session(&self) -> Result<Arc<SessionFacts>, Outcome> {
-        let Some(key) = self.session_key() else { return Ok(Arc::default()) };
+    /// Counts the call, and gives what its caller did before.
+    async fn enter(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
+        let before = self.session().await?;
+        let Some(key) = self.session_key() else { return Ok(before) };
+        Ok(self.host.guard().rules.sessions.enter(&key, call.target().server.as_str()))
+    }
+
+    async fn session(&self) -> Result<SessionFacts, Outcome> {
+        let Some(key) = self.session_key() else { return Ok(SessionFacts::default()) };
         let facts = self.host.session_facts(&key).await;
         facts.map_err(|error| error.outcome())
     }

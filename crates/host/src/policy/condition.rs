@@ -145,8 +145,8 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
         "session" | SESSION_WITH_RESULTS => {
             let reads: Vec<&str> = facts.session.reads.iter().map(AsRef::as_ref).collect();
             let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
-            let times = facts.session.times.iter();
-            let times = times.map(|(server, times)| (key(server), number(*times))).collect();
+            let times = facts.session.times();
+            let times = times.map(|(server, times)| (key(server), number(times))).collect();
             let mut members = vec![
                 ("reads", Value::from(reads)),
                 ("times", Value::Map(Map { map: Arc::new(times) })),
@@ -156,7 +156,7 @@ fn variable(facts: &Facts<'_>, name: &str) -> Result<Value, String> {
             if name == SESSION_WITH_RESULTS {
                 let times = facts.session.results.times();
                 let times = times.ok_or("more was read in this session than is kept count of")?;
-                let times = times.iter().map(|(name, times)| (key(name), number(*times)));
+                let times = times.map(|(name, times)| (key(name), number(times)));
                 members.push(("results", Value::Map(Map { map: Arc::new(times.collect()) })));
             }
             map(members)

@@ -23,6 +23,7 @@ mod risk_words;
 mod rules;
 mod ruling;
 mod sessions;
+mod shared_name;
 mod what_if;
 
 pub use crate::config::Pattern;

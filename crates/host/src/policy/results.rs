@@ -1,6 +1,6 @@
 //! Which tools, resources and prompts a session has results of, and how often: within bounds.
 
-use std::collections::BTreeMap;
+use crate::policy::shared_name::SharedName;
 
 /// So many different names are kept for a session, and so many bytes of them.
 const MOST_NAMES: usize = 1_000;
@@ -9,7 +9,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// How often something came back, by `server/target`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Results {
-    times: BTreeMap<Box<str>, u64>,
+    /// In the order of the names: many sessions have many of the same, so each takes little.
+    times: Vec<(SharedName, u32)>,
     bytes: usize,
     /// Whether there was more than is kept: then nobody can tell what is missing.
     is_full: bool,
@@ -18,8 +19,9 @@ pub struct Results {
 impl Results {
     /// How often something came back, by `server/target`; none once there was more than is kept.
     #[must_use]
-    pub fn times(&self) -> Option<&BTreeMap<Box<str>, u64>> {
-        (!self.is_full).then_some(&self.times)
+    pub fn times(&self) -> Option<impl Iterator<Item = (&str, u64)>> {
+        let times = || self.times.iter().map(|(name, times)| (name.as_str(), u64::from(*times)));
+        (!self.is_full).then(times)
     }
 
     /// Takes in that something came back from a target of a server.
@@ -29,14 +31,15 @@ impl Results {
 
     /// Takes in that something came back from a target of a server so often.
     pub fn add_times(&mut self, server: &str, target: &str, times: u64) {
-        self.more(&[server, target].join("/"), times);
+        self.more(&[server, target].join("/"), u32::try_from(times).unwrap_or(u32::MAX));
     }
 
     /// Takes in what is known from elsewhere of the same session: of two counts the larger.
     pub fn join(&mut self, other: &Self) {
         for (name, times) in &other.times {
-            let known = self.times.get(name).copied().unwrap_or_default();
-            self.more(name, times.saturating_sub(known));
+            let known = self.place(name.as_str()).ok().and_then(|place| self.times.get(place));
+            let known = known.map_or(0, |(_, times)| *times);
+            self.more(name.as_str(), times.saturating_sub(known));
         }
         if other.is_full {
             self.give_up();
@@ -48,24 +51,33 @@ impl Results {
         *self = Self { is_full: true, ..Self::default() };
     }
 
-    /// About how much memory the names take.
+    /// How many bytes the names have.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    fn more(&mut self, name: &str, times: u64) {
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.times.binary_search_by(|(known, _)| known.as_str().cmp(name))
+    }
+
+    fn more(&mut self, name: &str, times: u32) {
         if self.is_full || times == 0 {
             return;
         }
-        if let Some(known) = self.times.get_mut(name) {
-            *known += times;
-            return;
-        }
+        let place = match self.place(name) {
+            Ok(place) => {
+                if let Some((_, known)) = self.times.get_mut(place) {
+                    *known = known.saturating_add(times);
+                }
+                return;
+            }
+            Err(place) => place,
+        };
         self.bytes += name.len();
         if self.times.len() >= MOST_NAMES || self.bytes > MOST_BYTES {
             return self.give_up();
         }
-        self.times.insert(name.into(), times);
+        self.times.insert(place, (SharedName::of(name), times));
     }
 }
 
@@ -74,8 +86,7 @@ mod tests {
     use super::*;
 
     fn told(results: &Results) -> Option<Vec<(&str, u64)>> {
-        let times = results.times()?;
-        Some(times.iter().map(|(name, times)| (&**name, *times)).collect())
+        Some(results.times()?.collect())
     }
 
     #[test]

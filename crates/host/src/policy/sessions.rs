@@ -15,14 +15,16 @@ const MOST: usize = 10_000;
 /// brings more has more results than are kept.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// What a caller did so far.
+/// What a caller did so far. Copied for every call: what may be long is shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFacts {
     /// How many calls it made.
     pub calls: u64,
-    /// How many of them went to each server.
-    pub times: BTreeMap<Arc<str>, u64>,
-    /// The servers that results came from. Shared, as every call is decided by a copy of all this.
+    /// How many of them went to each server, and the one that was entered.
+    counts: Arc<BTreeMap<Arc<str>, u64>>,
+    /// The server of a call that is among the counts and is decided by these facts.
+    entered: Option<Arc<str>>,
+    /// The servers that results came from.
     pub reads: Arc<BTreeSet<Arc<str>>>,
     /// Those of them that are not trusted.
     pub untrusted: Arc<BTreeSet<Arc<str>>>,
@@ -37,13 +39,31 @@ impl SessionFacts {
         self.untrusted.iter().map(AsRef::as_ref).find(|other| *other != server)
     }
 
+    /// How many calls went to each server, where any did.
+    pub fn times(&self) -> impl Iterator<Item = (&str, u64)> {
+        let others = |(server, count): (&'_ Arc<str>, &u64)| {
+            *count - u64::from(self.entered.as_ref() == Some(server))
+        };
+        let times = self.counts.iter().map(move |pair| (&**pair.0, others(pair)));
+        times.filter(|(_, times)| *times > 0)
+    }
+
     /// Takes in that something of a server is called.
     pub fn count(&mut self, server: &str) {
         self.calls += 1;
-        match self.times.get_mut(server) {
+        let counts = Arc::make_mut(&mut self.counts);
+        match counts.get_mut(server) {
             Some(times) => *times += 1,
-            None => drop(self.times.insert(server.into(), 1)),
+            None => drop(counts.insert(server.into(), 1)),
         }
+    }
+
+    /// Counts a call, and gives what was so before it.
+    fn enter(&mut self, server: &str) -> Self {
+        let calls = self.calls;
+        self.count(server);
+        let entered = self.counts.get_key_value(server).map(|(server, _)| Arc::clone(server));
+        Self { calls, entered, ..self.clone() }
     }
 
     /// Takes in that a result came from a server.
@@ -131,7 +151,7 @@ pub struct Sessions {
 #[derive(Debug, Default)]
 struct Inner {
     /// What is known, and when it was last changed.
-    facts: HashMap<SessionKey, (u64, Arc<SessionFacts>)>,
+    facts: HashMap<SessionKey, (u64, SessionFacts)>,
     clock: u64,
     /// How many bytes the names of results have.
     bytes: usize,
@@ -140,13 +160,20 @@ struct Inner {
 impl Sessions {
     /// What a caller did so far, if it was ever here.
     #[must_use]
-    pub fn of(&self, key: &SessionKey) -> Option<Arc<SessionFacts>> {
+    pub fn of(&self, key: &SessionKey) -> Option<SessionFacts> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.facts.get(key).map(|(_, facts)| Arc::clone(facts))
+        inner.facts.get(key).map(|(_, facts)| facts.clone())
+    }
+
+    /// Counts a call of something of a server, and gives what the caller did before it: of calls at
+    /// the same time each sees another number.
+    #[must_use]
+    pub fn enter(&self, key: &SessionKey, server: &str) -> SessionFacts {
+        self.change(key, |facts| facts.enter(server))
     }
 
     /// Changes what is known of a caller.
-    pub fn change(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts)) {
+    pub fn change<R>(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts) -> R) -> R {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.clock += 1;
         let now = inner.clock;
@@ -154,22 +181,23 @@ impl Sessions {
         if let Some((changed_at, facts)) = inner.facts.get_mut(key) {
             *changed_at = now;
             let others = others - facts.results.bytes();
-            change(Arc::make_mut(facts));
+            let changed = change(facts);
             inner.bytes = within(others, facts);
-            return;
+            return changed;
         }
-        let mut facts = Arc::default();
-        change(Arc::make_mut(&mut facts));
+        let mut facts = SessionFacts::default();
+        let changed = change(&mut facts);
         inner.bytes = within(others, &mut facts);
         inner.facts.insert(key.clone(), (now, facts));
         inner.forget();
+        changed
     }
 }
 
 /// The bytes of all names, with those of a caller whose names go if there is no room for them.
-fn within(others: usize, facts: &mut Arc<SessionFacts>) -> usize {
+fn within(others: usize, facts: &mut SessionFacts) -> usize {
     if others + facts.results.bytes() > MOST_BYTES {
-        Arc::make_mut(&mut Arc::make_mut(facts).results).give_up();
+        Arc::make_mut(&mut facts.results).give_up();
     }
     others + facts.results.bytes()
 }
@@ -207,6 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn of_calls_at_the_same_time_each_sees_another_number() {
+        let sessions = Sessions::default();
+        let key = SessionKey::of(&caller("one", None));
+        let seen: Vec<SessionFacts> =
+            ["web", "web", "files"].map(|server| sessions.enter(&key, server)).into();
+        let times = |facts: &SessionFacts| {
+            facts.times().map(|(server, times)| format!("{server}={times}")).collect::<Vec<_>>()
+        };
+        let before: Vec<_> = seen.iter().map(|facts| (facts.calls, times(facts))).collect();
+        let web = |times: &str| vec![format!("web={times}")];
+        assert_eq!(before, [(0, vec![]), (1, web("1")), (2, web("2"))]);
+        let now = sessions.of(&key).unwrap();
+        assert_eq!((now.calls, times(&now)), (3, vec!["files=1".to_owned(), "web=2".to_owned()]));
+    }
+
+    #[test]
     fn the_names_of_all_callers_together_have_bounds() {
         let sessions = Sessions::default();
         let key = |number: usize| SessionKey::of(&caller(&number.to_string(), None));
@@ -239,8 +283,8 @@ mod tests {
             let mut facts = SessionFacts::default();
             facts.imagine(text, is_server);
             assert_eq!(facts.tainted_by(""), Some(server), "{text}");
-            let names = facts.results.times().unwrap().keys().map(AsRef::as_ref).next();
-            assert_eq!(names, result, "{text}");
+            let name = facts.results.times().unwrap().map(|(name, _)| name).next();
+            assert_eq!(name, result, "{text}");
         }
     }
 
