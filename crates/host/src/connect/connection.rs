@@ -269,7 +269,7 @@ impl Connection {
                     if changed.took(&listed, lasts, before) == Found::AsItWas {
                         continue;
                     }
-                    *offers = Arc::new(listed.offers);
+                    *offers = listed.offers_after(offers);
                     if !announced {
                         self.health.succeeded();
                     }

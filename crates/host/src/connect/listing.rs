@@ -30,6 +30,17 @@ pub(super) struct Listed {
     pub(super) lasts: [Option<Duration>; 4],
 }
 
+impl Listed {
+    /// What is offered. A server that is back mostly offers what it did: then it is the same, and
+    /// nobody has to look at it again.
+    pub(super) fn offers_after(self, before: &Arc<Offers>) -> Arc<Offers> {
+        match before.says_the_same(&self.offers) {
+            true => Arc::clone(before),
+            false => Arc::new(self.offers),
+        }
+    }
+}
+
 /// Lists `kinds` again; the others stay as they were.
 pub(super) async fn list(
     peer: &Peer,

@@ -1,10 +1,11 @@
 //! F15, F17, F20, F21 and F38: servers that go down and come up again, many times or at once.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use switchboard_host::OutcomeKind;
 use switchboard_host::connect::Status;
+use switchboard_host::{Lease, OutcomeKind};
 
 use crate::another_process::AnotherProcess;
 use crate::processes::kill;
@@ -51,6 +52,9 @@ async fn f17_a_single_crash_is_made_good_at_once() {
     let record = play.call_on(&lease, SERVER, "write", &json!({"key": "after"})).await;
     assert_eq!((words(&record), play.effects("after")), ((OutcomeKind::Ok, None), 1));
     assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+    // What it offers is what it was: nobody works out anew what follows from it.
+    let offers = |lease: &Lease| Arc::clone(&lease.fleet().servers[SERVER].offers);
+    assert!(Arc::ptr_eq(&offers(&lease), &offers(&play.host.lease())));
     play.stop().await;
 }
 
