@@ -1,7 +1,7 @@
 //! What may be shown of a fleet: everything but the definitions in which the scanner found an attack.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,8 @@ use switchboard_wire::list::Item;
 
 use crate::catalog::canonical::{canonical, fingerprint, quoted};
 use crate::catalog::scan::{
-    Finding, Kind, KnownNames, Severity, is_gross, references, scan_definition, scan_text, verdict,
+    Finding, Kind, KnownNames, Mention, Severity, is_gross, mentions, references, scan_definition,
+    scan_text, verdict,
 };
 use crate::catalog::visible::nothing;
 use crate::config::Accepted;
@@ -98,7 +99,23 @@ pub struct Visible {
 #[derive(Debug, Default)]
 pub struct Screen {
     known: Mutex<HashMap<String, Arc<[Finding]>>>,
+    looked: Mutex<HashMap<ServerId, Looked>>,
     last: Mutex<Option<Last>>,
+}
+
+/// What is known of the definitions of a server, in their order, whatever other servers offer.
+#[derive(Clone, Debug)]
+struct Looked {
+    offers: Arc<Offers>,
+    definitions: Arc<[Known]>,
+}
+
+#[derive(Debug)]
+struct Known {
+    findings: Arc<[Finding]>,
+    mentions: Box<[Mention]>,
+    /// The fingerprints of the definition and of its canonical text, made when first needed.
+    digests: OnceLock<(String, String)>,
 }
 
 /// The last fleet, and what became of it.
@@ -140,19 +157,18 @@ impl Screen {
         let names = KnownNames::of(tools);
         let mut flagged = Vec::new();
         for server in fleet.servers.values().filter(is_usable) {
-            for (kind, item) in definitions(&server.offers) {
-                let raw = item.raw.get();
-                let tool = (kind == Kind::Tool).then_some(&*item.key);
-                let mut findings = references(&names, server.id.as_str(), tool, raw);
-                findings.extend(self.known(kind, raw).iter().cloned());
-                flagged.extend(flag(server, kind, (&item.key, raw), findings));
+            let looked = self.looked(server);
+            for ((kind, item), known) in definitions(&server.offers).zip(&*looked) {
+                flagged.extend(flag(&names, server, kind, (&item.key, item.raw.get()), known));
             }
             if let Some(said) = instructions(server) {
-                let mut findings = references(&names, server.id.as_str(), None, said);
-                findings.extend(self.known(Kind::Instructions, said).iter().cloned());
-                flagged.extend(flag(server, Kind::Instructions, ("", said), findings));
+                let known = self.known(Kind::Instructions, said);
+                flagged.extend(flag(&names, server, Kind::Instructions, ("", said), &known));
             }
         }
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.retain(|id, _| fleet.servers.contains_key(id.as_str()));
+        drop(looked);
         for one in &mut flagged {
             let server = fleet.servers.get(one.server.as_str());
             one.accepted = server.is_some_and(|server| is_accepted(&fleet.accepted, server, one));
@@ -160,7 +176,28 @@ impl Screen {
         flagged
     }
 
-    fn known(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
+    /// What is known of each definition of a server; looked at again only if it offers others.
+    fn looked(&self, server: &Server) -> Arc<[Known]> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = looked.get(&server.id)
+            && Arc::ptr_eq(&known.offers, &server.offers)
+        {
+            return Arc::clone(&known.definitions);
+        }
+        let offers = Arc::clone(&server.offers);
+        let known = definitions(&offers).map(|(kind, item)| self.known(kind, item.raw.get()));
+        let definitions: Arc<[Known]> = known.collect();
+        let known = Looked { offers, definitions: Arc::clone(&definitions) };
+        looked.insert(server.id.clone(), known);
+        definitions
+    }
+
+    fn known(&self, kind: Kind, raw: &str) -> Known {
+        let findings = self.findings(kind, raw);
+        Known { findings, mentions: mentions(raw), digests: OnceLock::new() }
+    }
+
+    fn findings(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
         let key = digest::of([kind.as_str().as_bytes(), raw.as_bytes()]);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
@@ -199,23 +236,30 @@ fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool 
 }
 
 fn flag(
+    names: &KnownNames,
     server: &Server,
     kind: Kind,
     (name, raw): (&str, &str),
-    mut findings: Vec<Finding>,
+    known: &Known,
 ) -> Option<Flagged> {
+    let tool = (kind == Kind::Tool).then_some(name);
+    let mut findings = references(names, server.id.as_str(), tool, (raw, &known.mentions));
+    findings.extend(known.findings.iter().cloned());
     let severity = verdict(&findings)?;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
-    let text = match kind {
-        Kind::Instructions => canonical(&quoted(raw)),
-        Kind::Tool | Kind::Resource | Kind::Template | Kind::Prompt => canonical(raw),
-    };
+    let (digest, pin) = known.digests.get_or_init(|| {
+        let text = match kind {
+            Kind::Instructions => canonical(&quoted(raw)),
+            Kind::Tool | Kind::Resource | Kind::Template | Kind::Prompt => canonical(raw),
+        };
+        (digest::of([raw.as_bytes()]), fingerprint(&text))
+    });
     Some(Flagged {
         server: server.id.clone(),
         kind,
         name: name.to_owned(),
-        digest: digest::of([raw.as_bytes()]),
-        pin: fingerprint(&text),
+        digest: digest.clone(),
+        pin: pin.clone(),
         severity,
         accepted: false,
         findings,

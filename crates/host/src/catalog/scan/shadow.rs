@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashMap;
+
 use super::finding::{Finding, Sign};
 use super::tokens::skeleton;
 use crate::characters::plain;
@@ -9,14 +11,15 @@ use crate::characters::plain;
 /// Shorter names, and names of one plain word, are also words of the language.
 const SHORTEST: usize = 6;
 
-/// The names that the servers of one moment use.
+/// The names that the servers of one moment use. Many servers may have tools of the same names, so
+/// every name is here once.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Which servers have a tool of that name.
-    tools: BTreeMap<String, BTreeSet<String>>,
-    /// What a reader sees in the names of tools, and by whom they are used.
-    looks: BTreeMap<String, BTreeSet<(String, String)>>,
-    servers: BTreeMap<String, String>,
+    /// Which servers have a tool of that name, in any letter case.
+    tools: HashMap<String, BTreeSet<String>>,
+    /// What a reader sees in the names of tools; the names, and by whom they are used.
+    looks: HashMap<String, BTreeMap<String, BTreeSet<String>>>,
+    servers: HashMap<String, String>,
 }
 
 impl Names {
@@ -27,51 +30,48 @@ impl Names {
         for (server, tool) in pairs {
             names.servers.entry(server.to_lowercase()).or_insert_with(|| server.to_owned());
             names.tools.entry(tool.to_lowercase()).or_default().insert(server.to_owned());
-            let seen = (server.to_owned(), tool.to_owned());
-            names.looks.entry(look(tool)).or_default().insert(seen);
+            let seen = names.looks.entry(look(tool)).or_default();
+            seen.entry(tool.to_owned()).or_default().insert(server.to_owned());
         }
         names
     }
 
-    /// The other servers that have a tool of this name, in any letter case and with any signs
+    /// The names that a reader may take for this one, and who uses them.
+    fn seen(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
+        self.looks.get(&look(tool)).into_iter().flatten()
+    }
+
+    /// Whether another server has a tool of this name, in any letter case and with any signs
     /// between its words.
-    #[must_use]
-    pub fn same(&self, server: &str, tool: &str) -> Vec<&str> {
-        let looks = self.looks.get(&look(tool)).into_iter().flatten();
-        let same = looks.filter(|(other, name)| other != server && letters(name).eq(letters(tool)));
-        same.map(|(other, _)| other.as_str()).collect()
+    fn is_shared(&self, server: &str, tool: &str) -> bool {
+        let is_same = |name: &str| name == tool || letters(name).eq(letters(tool));
+        self.seen(tool).any(|(name, users)| other_than(server, users).is_some() && is_same(name))
     }
 
     /// A tool of another server whose name this one is taken for, with digits in the place of
     /// letters.
-    #[must_use]
-    pub fn with_digits(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
+    fn with_digits(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
         let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).count();
-        let looks = self.looks.get(&look(tool)).into_iter().flatten();
-        let mut others = looks.filter(|(other, name)| {
-            other != server && name.is_ascii() && tool.is_ascii() && digits(name) < digits(tool)
-        });
-        others.next().map(|(server, name)| (server.as_str(), name.as_str()))
+        self.seen(tool).find_map(|(name, users)| {
+            let is_meant = name.is_ascii() && tool.is_ascii() && digits(name) < digits(tool);
+            Some((other_than(server, users).filter(|_| is_meant)?, name.as_str()))
+        })
     }
 
     /// A tool of another name that a reader takes for this one.
-    #[must_use]
-    pub fn twin(&self, tool: &str) -> Option<(&str, &str)> {
-        let looks = self.looks.get(&look(tool)).into_iter().flatten();
-        let mut others = looks.filter(|(_, name)| name != tool);
-        others.next().map(|(server, name)| (server.as_str(), name.as_str()))
+    fn twin(&self, tool: &str) -> Option<(&str, &str)> {
+        let (name, users) = self.seen(tool).find(|(name, _)| *name != tool)?;
+        Some((users.first()?, name))
     }
 
     /// The other server that the name of a tool begins with, as if it were that server's.
-    #[must_use]
-    pub fn forged_prefix(&self, server: &str, tool: &str) -> Option<&str> {
+    fn forged_prefix(&self, server: &str, tool: &str) -> Option<&str> {
         let (prefix, _) = tool.split_once("__")?;
         let other = self.servers.get(&prefix.to_lowercase())?;
         (other != server).then_some(other)
     }
 
     fn meant(&self, server: &str, word: &str) -> Option<u32> {
-        let word = word.to_lowercase();
         for separator in ["__", "/", ".", ":", "::"] {
             if let Some((first, tool)) = word.split_once(separator)
                 && let Some(other) = self.servers.get(first)
@@ -81,15 +81,48 @@ impl Names {
                 return Some(6);
             }
         }
-        let telling = word.len() >= SHORTEST && word.contains(['_', '-']);
-        let servers = self.tools.get(&word)?;
-        (telling && !servers.contains(server)).then_some(3)
+        let servers = self.tools.get(word).filter(|_| is_telling(word))?;
+        (!servers.contains(server)).then_some(3)
     }
+}
+
+fn other_than<'a>(server: &str, users: &'a BTreeSet<String>) -> Option<&'a str> {
+    users.iter().map(String::as_str).find(|user| *user != server)
+}
+
+fn is_telling(word: &str) -> bool {
+    word.len() >= SHORTEST && word.contains(['_', '-'])
+}
+
+/// A word of a definition that may be the name of a tool, in small letters, and where it is.
+#[derive(Debug)]
+pub struct Mention {
+    at: usize,
+    word: Box<str>,
+}
+
+/// The words of a definition that may be names of tools, whatever tools there are.
+#[must_use]
+pub fn mentions(raw: &str) -> Box<[Mention]> {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    let words = raw.split(|c| !in_name(c)).filter_map(|word| {
+        let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
+        let word = word.trim_matches(['.', '/', ':', '-']);
+        let has_server = word.contains(['.', '/', ':']) || word.contains("__");
+        let may_be_meant = has_server || is_telling(word);
+        may_be_meant.then(|| Mention { at, word: word.to_lowercase().into() })
+    });
+    words.collect()
 }
 
 /// What speaks against a tool's name and a definition's text, beside the other servers.
 #[must_use]
-pub fn references(names: &Names, server: &str, tool: Option<&str>, raw: &str) -> Vec<Finding> {
+pub fn references(
+    names: &Names,
+    server: &str,
+    tool: Option<&str>,
+    (raw, mentions): (&str, &[Mention]),
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(tool) = tool {
         if names.forged_prefix(server, tool).is_some() {
@@ -105,19 +138,15 @@ pub fn references(names: &Names, server: &str, tool: Option<&str>, raw: &str) ->
             let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
             findings.push(sign.finding("/name", tool));
         }
-        if !names.same(server, tool).is_empty() {
+        if names.is_shared(server, tool) {
             findings.push(Sign::new("same_name", 0, 0).finding("/name", tool));
         }
     }
-    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let mut best: Option<(usize, u32)> = None;
-    for word in raw.split(|c| !in_name(c)) {
-        let word_start = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
-        let Some(points) = names.meant(server, word.trim_matches(['.', '/', ':', '-'])) else {
-            continue;
-        };
+    for Mention { at, word } in mentions {
+        let points = names.meant(server, word).unwrap_or(0);
         if points > best.map_or(0, |(_, points)| points) {
-            best = Some((word_start, points));
+            best = Some((*at, points));
         }
     }
     if let Some((at, points)) = best {
@@ -147,7 +176,7 @@ mod tests {
         let names =
             Names::of([("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
         let rules = |tool: &str, text: &str| {
-            let found = references(&names, "evil", Some(tool), text);
+            let found = references(&names, "evil", Some(tool), (text, &mentions(text)));
             found.iter().map(|finding| (finding.rule, finding.points)).collect::<Vec<_>>()
         };
         assert_eq!(rules("weather", "via mail.send_email"), [("other_servers_tool", 6)]);
@@ -163,6 +192,6 @@ mod tests {
         assert_eq!(rules("send_email2", ""), []);
         // Whoever has the letters is the one that is looked like.
         let names = Names::of([("mail", "send_email"), ("evil", "send_emai1")]);
-        assert_eq!(references(&names, "mail", Some("send_email"), ""), []);
+        assert_eq!(references(&names, "mail", Some("send_email"), ("", &[])), []);
     }
 }
