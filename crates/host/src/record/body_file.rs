@@ -15,7 +15,7 @@ pub(super) const FULL: u64 = 256 << 20;
 const MUCH: u64 = 1 << 20;
 /// How far a file of one's own is filled ahead. A file that grows by a text at a time, and not by
 /// whole large pages, costs twice the processor time.
-const AHEAD: usize = 256 << 10;
+const AHEAD: usize = 128 << 10;
 
 /// An open file and where its next text goes.
 #[derive(Debug)]
