@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use notify::event::ModifyKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
@@ -38,6 +39,8 @@ struct Signals {
     receiver: mpsc::Receiver<()>,
     /// Whether one of the files was named since it was last looked at.
     named: Arc<AtomicBool>,
+    /// What the files are called, also where they lead to others.
+    names: Arc<Mutex<BTreeSet<OsString>>>,
     folders: BTreeSet<(PathBuf, Option<Stamp>)>,
 }
 
@@ -137,18 +140,20 @@ impl Signals {
         // One waiting signal says as much as many.
         let (sender, receiver) = mpsc::channel(1);
         let named = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&named);
-        let names: BTreeSet<OsString> =
-            files.iter().filter_map(|file| Some(file.file_name()?.to_owned())).collect();
+        let names = Arc::new(Mutex::new(BTreeSet::new()));
+        let (seen, known) = (Arc::clone(&named), Arc::clone(&names));
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             match event {
                 // Our own reading is such an event.
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
                 Ok(event) => {
+                    let names = known.lock().unwrap_or_else(PoisonError::into_inner);
                     let is_ours =
                         |path: &PathBuf| path.file_name().is_some_and(|n| names.contains(n));
                     if event.need_rescan() || event.paths.iter().any(is_ours) {
                         seen.store(true, Ordering::Release);
+                    } else if is_writing(event.kind) {
+                        return;
                     }
                 }
                 Err(_) => seen.store(true, Ordering::Release),
@@ -156,7 +161,7 @@ impl Signals {
             // A full channel already holds the signal.
             let _ = sender.try_send(());
         })?;
-        let mut signals = Self { watcher, receiver, named, folders: BTreeSet::new() };
+        let mut signals = Self { watcher, receiver, named, names, folders: BTreeSet::new() };
         signals.follow(files)?;
         Ok(signals)
     }
@@ -164,11 +169,13 @@ impl Signals {
     /// Watches the folders around the files as they are now. Folders that were replaced since are
     /// watched anew, folders that no longer matter no more.
     fn follow(&mut self, files: &[PathBuf]) -> notify::Result<()> {
-        let wanted: BTreeSet<_> = files
+        let ends = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
+        let all: Vec<PathBuf> = files.iter().cloned().chain(ends).collect();
+        let names = all.iter().filter_map(|file| Some(file.file_name()?.to_owned())).collect();
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        let wanted: BTreeSet<_> = all
             .iter()
-            .flat_map(|file| [Some(file.clone()), std::fs::canonicalize(file).ok()])
-            .flatten()
-            .filter_map(|file| nearest_folder(&file))
+            .filter_map(|file| nearest_folder(file))
             .map(|folder| (folder.clone(), stamp(&folder)))
             .collect();
         for (folder, _) in self.folders.difference(&wanted) {
@@ -181,6 +188,15 @@ impl Signals {
         self.folders = wanted;
         Ok(())
     }
+}
+
+/// Whether something was written that is not about names: in another file than ours that says
+/// nothing, and a file beside ours may be written to all the time.
+const fn is_writing(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Modify(ModifyKind::Any | ModifyKind::Data(_) | ModifyKind::Metadata(_))
+    )
 }
 
 /// The folder a file is in, or the closest one above that exists.

@@ -32,6 +32,26 @@ fn both(file: &Path) -> [Watch; 2] {
     [told, Watch::polling(files, Duration::from_millis(20))]
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_written_beside_the_files_wakes_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, beside, end] = ["config.json", "a.log", "end.json"].map(|n| folder.path().join(n));
+    fs::write(&beside, "").unwrap();
+    fs::write(&end, "").unwrap();
+    std::os::unix::fs::symlink(&end, &file).unwrap();
+    let mut watch = watch(vec![file]);
+    let signals = |watch: &mut Watch| watch.signals.as_mut().unwrap().receiver.try_recv().is_ok();
+    for round in 0..100 {
+        fs::write(&beside, "x".repeat(round)).unwrap();
+    }
+    sleep(QUIET).await;
+    assert!(!signals(&mut watch));
+    // Where the file leads to is not beside it.
+    fs::write(&end, "{}").unwrap();
+    assert_changed(&mut watch, "what the file leads to").await;
+}
+
 #[tokio::test]
 async fn every_way_to_change_a_file_is_noticed() {
     type Change = fn(&Path);
