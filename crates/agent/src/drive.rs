@@ -312,7 +312,12 @@ impl Driver {
         let Phase::Calling(calling) = &self.state.phase else { return };
         let Some(asked) = calling.slots.get(slot).map(|slot| slot.asked.clone()) else { return };
         let (number, given_up) = (calling.number, calling.cancelled);
+        let from = match &asked.what {
+            What::Call { server, target, .. } => Some((server.clone(), target.clone())),
+            What::Own | What::Mistake { .. } => None,
+        };
         let runner = Runner {
+            from,
             parts: self.parts.clone(),
             session: self.session.clone(),
             offer,

@@ -1,6 +1,8 @@
 //! How a call ended, in words for the model.
 
-use switchboard_host::format::{ForModel, Image, Reply, Vision, for_model, shorten};
+use switchboard_host::format::{
+    ForModel, Image, Reply, Vision, for_model, shorten, take_out_smuggled,
+};
 use switchboard_host::outcome::{Outcome, OutcomeKind};
 use switchboard_host::record::VerdictWord;
 
@@ -99,7 +101,22 @@ fn words(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
             )
         }
     };
+    // An error's words are the server's as much as a result's are; a person's stay as they are.
+    let text = if outcome.kind == OutcomeKind::Rejected { text } else { without_hidden(text) };
     (text, Vec::new())
+}
+
+/// The text without hidden characters, and with a note where there were some.
+fn without_hidden(mut text: String) -> String {
+    let removed = take_out_smuggled(&mut text);
+    noted(text, removed)
+}
+
+fn noted(text: String, hidden_removed: usize) -> String {
+    if hidden_removed == 0 {
+        return text;
+    }
+    format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}")
 }
 
 fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
@@ -109,7 +126,7 @@ fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
         WantedKind::Tool => Reply::from_json(&text),
         WantedKind::Resource => Reply::from_resource_json(&text),
     };
-    let ForModel { mut text, images, hidden_removed } = match reply {
+    let ForModel { text, images, hidden_removed } = match reply {
         // Pictures are kept for a model that can look at them, be it a later one.
         Ok(reply) => for_model(&reply, Vision::Yes),
         Err(problem) => ForModel {
@@ -117,10 +134,7 @@ fn result(outcome: &Outcome, wanted: WantedKind) -> (String, Vec<Image>) {
             ..Default::default()
         },
     };
-    if hidden_removed > 0 {
-        text = format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}");
-    }
-    (text, images)
+    (noted(text, hidden_removed), images)
 }
 
 fn rejected(feedback: Option<&str>) -> String {

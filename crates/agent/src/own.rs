@@ -70,6 +70,13 @@ pub(crate) async fn run(
     Ended { consent: Consent::NotNeeded, mistake, ..Ended::not_run(outcome, text) }
 }
 
+/// The name of the text that is read, if it is one that is.
+pub(crate) fn handle_of(asked: &Asked) -> Option<String> {
+    let is_reading = !matches!(asked.name.as_str(), FIND_TOOLS | DESCRIBE_TOOL);
+    let read = Some(asked).filter(|_| is_reading).map(arguments::<Read>)?;
+    read.ok().map(|read| read.result)
+}
+
 fn arguments<T: DeserializeOwned>(asked: &Asked) -> Result<T, String> {
     serde_json::from_str(&asked.arguments)
         .map_err(|error| format!("the arguments of `{}` do not fit: {error}", asked.name))

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use switchboard_host::events::What as Happened;
-use switchboard_host::format::provenance;
+use switchboard_host::format::{escape_line, provenance};
 use switchboard_host::outcome::Outcome;
 use switchboard_host::policy;
-use switchboard_host::record::{Full, SessionId};
+use switchboard_host::record::{Full, SessionError, SessionId};
 use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
@@ -48,6 +48,8 @@ pub(crate) struct Runner {
     pub(crate) given_up: bool,
     pub(crate) number: u64,
     pub(crate) slot: usize,
+    /// The server and what is called there, where it is a call.
+    pub(crate) from: Option<(String, String)>,
 }
 
 impl Runner {
@@ -90,8 +92,22 @@ impl Runner {
                 self.with_origin(server, target, ended)
             }
             What::Own | What::Mistake { .. } => {
-                own::run(&asked, &self.offer, sessions, &self.session).await
+                let ended = own::run(&asked, &self.offer, sessions, &self.session).await;
+                match own::handle_of(&asked).filter(|_| ended.outcome == OutcomeKind::Ok) {
+                    Some(handle) => self.part_of(&handle, ended).await,
+                    None => ended,
+                }
             }
+        }
+    }
+
+    /// A part of a long result is as much the server's words as its beginning was.
+    async fn part_of(&self, handle: &str, ended: Ended) -> Ended {
+        let kept = self.parts.sessions.text(&self.session, &origin_handle(handle)).await;
+        let from = kept.ok().flatten();
+        match from.as_deref().and_then(|from| from.split_once('\n')) {
+            Some((server, target)) => self.labelled(server, target, ended),
+            None => ended,
         }
     }
 
@@ -111,13 +127,24 @@ impl Runner {
             Ok(found) => found,
             Err(error) => return Before::CannotTell(format!("the record cannot be read: {error}")),
         };
-        let lost = ledger.opened().is_none_or(|opened| opened.quarantined.is_some());
         match found {
             // What provably never left is decided about and run like any other.
             Some(full) if never_left(&full) => Before::NotBegun,
             Some(full) => Before::Begun(Box::new(full)),
-            None if lost => Before::CannotTell("its record was lost".to_owned()),
+            None if self.is_older_than_record().await => {
+                Before::CannotTell("its record was lost".to_owned())
+            }
             None => Before::NotBegun,
+        }
+    }
+
+    /// Whether calls of this conversation may have been in a record that is gone.
+    async fn is_older_than_record(&self) -> bool {
+        let Parts { host, sessions, .. } = &self.parts;
+        let session = sessions.find(self.session.as_str()).await;
+        match (host.ledger().begun_at().await, session) {
+            (Ok(begun), Ok(session)) => begun.is_some_and(|begun| session.created_at < begun),
+            (Err(_), _) | (_, Err(_)) => true,
         }
     }
 
@@ -239,22 +266,38 @@ impl Runner {
         let limit = self.parts.settings.result_chars;
         let Told { mut ended, whole } = told(known, limit, &handle);
         if let Some(whole) = whole
-            && let Err(error) = self.parts.sessions.keep_text(&self.session, &handle, &whole).await
+            && let Err(error) = self.keep(&handle, &whole).await
         {
             ended.text.push_str(&format!("\n\n[The whole text could not be kept: {error}.]"));
         }
         ended
     }
 
-    /// Adds what the server said meanwhile, and whose words all of it is: plainly where they give
-    /// orders.
+    /// Keeps a long text, and whose it is: first that, so that nobody reads it without.
+    async fn keep(&self, handle: &str, whole: &str) -> Result<(), SessionError> {
+        let (sessions, session) = (&self.parts.sessions, &self.session);
+        if let Some((server, target)) = &self.from {
+            let from = format!("{server}\n{target}");
+            sessions.keep_text(session, &origin_handle(handle), &from).await?;
+        }
+        sessions.keep_text(session, handle, whole).await
+    }
+
+    /// Adds what the server said meanwhile, and whose words all of it is.
     fn with_origin(&self, server: &str, target: &str, mut ended: Ended) -> Ended {
         if let Some(said) = self.notices.take(server) {
             ended.text.push_str("\n\n");
             ended.text.push_str(&said);
         }
+        self.labelled(server, target, ended)
+    }
+
+    /// Says whose words it is: plainly where they give orders.
+    fn labelled(&self, server: &str, target: &str, mut ended: Ended) -> Ended {
+        // An address may be written to look like the end of the label.
+        let origin = escape_line(&format!("{server}/{target}")).replace('`', "'");
         let ours = matches!(ended.outcome, OutcomeKind::Rejected | OutcomeKind::Denied);
-        if !ours && let Some(found) = provenance(&format!("{server}/{target}"), &ended.text) {
+        if !ours && let Some(found) = provenance(&origin, &ended.text) {
             ended.text = format!("{}\n\n{}", found.label, ended.text);
             self.parts.host.events().tell(|| Happened::ResultFlagged {
                 call: ended.call.clone(),
@@ -264,7 +307,7 @@ impl Runner {
                 rules: found.rules,
             });
         } else if has_words(ended.outcome) && !self.is_trusted(server) {
-            ended.origin = Some(format!("{server}/{target}"));
+            ended.origin = Some(origin);
         }
         ended
     }
@@ -278,6 +321,11 @@ impl Runner {
         // A face that has gone needs to hear nothing; everything is kept all the same.
         self.events.send(event).await.ok();
     }
+}
+
+/// Under which name it is kept whose words a text is.
+fn origin_handle(handle: &str) -> String {
+    format!("{handle}.from")
 }
 
 /// Whether the server of a call goes on with it as a task.

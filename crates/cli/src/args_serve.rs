@@ -95,7 +95,7 @@ pub(crate) struct LimitArguments {
     /// The largest message, in bytes; 4194304 by default
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..))]
     pub(crate) max_body: Option<u32>,
-    /// Seconds that a client may take to send its headers or a message, 60 by default
+    /// Seconds that a client may take to send its headers or a message, or to go on reading, 60 by default
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) read_timeout: Option<u64>,
     /// Seconds that calls may go on after we were asked to end, 30 by default

@@ -20,6 +20,7 @@ use crate::chat::review::Desk;
 use crate::commands::lock_packages;
 use crate::error::CliError;
 use crate::interrupt::Interrupts;
+use crate::recorded;
 use crate::ui::ask::Terminal;
 use crate::ui::asker::{NobodyAsked, TerminalAsker};
 use crate::ui::at_console::AtConsole;
@@ -130,7 +131,7 @@ impl People {
 
 impl Context {
     pub(crate) fn new(shared: &Shared) -> Result<Self, CliError> {
-        let environment = Environment::from_process();
+        let environment = Environment::readable()?;
         let places = Places::find(&environment, &shared.config)?;
         Ok(Self {
             printer: Printer::new(shared.json, shared.quiet, &environment),
@@ -321,20 +322,7 @@ impl Context {
         };
         let host = Host::start(options)?;
         if let Some(opened) = host.ledger().opened() {
-            if let Some(aside) = &opened.quarantined {
-                let aside = aside.display();
-                self.printer.warn(
-                    &format!("the record of calls was damaged; it was put aside as {aside}"),
-                    None,
-                );
-            }
-            if opened.recovered_unknown > 0 {
-                let count = opened.recovered_unknown;
-                self.printer.warn(
-                    &format!("a switchboard died; {count} of its calls may have run"),
-                    Some("`switchboard calls --outcome unknown` lists them"),
-                );
-            }
+            recorded::tell(&self.printer, opened);
         }
         Ok(host)
     }

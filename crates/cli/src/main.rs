@@ -29,6 +29,7 @@ mod error;
 mod exit_code;
 mod interrupt;
 mod ready;
+mod recorded;
 mod running_instance;
 mod running_stream;
 mod ui;

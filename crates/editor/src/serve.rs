@@ -86,7 +86,8 @@ impl Socket {
                 #[cfg(unix)]
                 Self::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                     // The file's mode keeps others out; so does this, should somebody change it.
-                    is_owner(&stream).then(|| Connection(Box::new(stream)))
+                    let is_let_in = is_owner(&stream) && !is_ours(&stream);
+                    is_let_in.then(|| Connection(Box::new(stream)))
                 }),
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
                     // Without it small answers wait for more to send.
@@ -108,6 +109,14 @@ impl Socket {
 fn is_owner(stream: &tokio::net::UnixStream) -> bool {
     let ours = rustix::process::geteuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
+}
+
+/// Whether it comes from a process that we started: a server, or something below one. Files keep no
+/// confined server from a socket, and what the owner may do is not for it.
+#[cfg(unix)]
+fn is_ours(stream: &tokio::net::UnixStream) -> bool {
+    let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    peer.is_some_and(|peer| switchboard_host::connect::is_descendant(peer.cast_unsigned()))
 }
 
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}

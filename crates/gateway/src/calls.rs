@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::execute::TaskNews;
-use switchboard_host::{Attention, Lease, ProposedCall, Session, TargetKind};
+use switchboard_host::{Attention, Lease, ProposedCall, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
@@ -53,21 +53,39 @@ impl Gateway {
         kind: TargetKind,
         params: &Params,
     ) -> Result<Reply, RpcError> {
-        let running = match &params.request_state {
-            Some(word) if asked.client.era() == Era::Modern => {
-                match self.resumed(asked, word, params)? {
-                    Ok(running) => running,
-                    Err(again) => return Ok(again),
-                }
-            }
-            _ => match self.started(asked, kind, params) {
-                Ok(running) => running,
-                // Boxed: only a name that is not there needs it.
-                Err(error) => Box::pin(self.started_later(asked, kind, params, error)).await?,
-            },
-        };
         let token = params.meta.as_ref().and_then(|meta| meta.progress_token.as_ref());
+        if let Some(word) = &params.request_state
+            && asked.client.era() == Era::Modern
+        {
+            return match self.resumed(asked, word, params)? {
+                Ok(running) => Box::pin(self.follow_resumed(asked, running, token)).await,
+                Err(again) => Ok(again),
+            };
+        }
+        let running = match self.started(asked, kind, params) {
+            Ok(running) => running,
+            // Boxed: only a name that is not there needs it.
+            Err(error) => Box::pin(self.started_later(asked, kind, params, error)).await?,
+        };
         self.follow(asked, running, token).await
+    }
+
+    /// Follows a call that another request began: whoever gives this one up gives up the call.
+    async fn follow_resumed(
+        &self,
+        asked: &Asked,
+        running: Running,
+        token: Option<&Json>,
+    ) -> Result<Reply, RpcError> {
+        let cancel = running.cancel.clone();
+        let mut following = Box::pin(self.follow(asked, running, token));
+        tokio::select! {
+            answer = &mut following => answer,
+            () = asked.cancel.cancelled() => {
+                cancel.cancel();
+                following.await
+            }
+        }
     }
 
     /// Starts a call on the catalog of this moment.
@@ -85,7 +103,7 @@ impl Gateway {
         };
         Wanted::check(asked, &listing, &target)?;
         if let (TargetKind::Tool, Some(name)) = (kind, params.name.as_deref()) {
-            self.count(name);
+            self.count(&asked.client, &listing, name);
         }
         let proposed = ProposedCall { target, arguments: arguments(params) };
         let running = self.run(asked, &listing.lease, proposed, params);
@@ -124,7 +142,7 @@ impl Gateway {
             answers: Some(Arc::clone(&relay) as _),
             reviewer: Some(relay),
             asker: None,
-            session: Session::OfCaller,
+            session: asked.client.past(),
             log_level: least.map(str::to_owned).or_else(|| asked.client.level()),
             further_meta: params.meta.as_ref().and_then(|meta| meta.others.clone()),
         };

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_host::catalog::shown_text;
 use switchboard_host::connect::Subscription;
-use switchboard_host::{Caller, Face, Origin};
+use switchboard_host::{Caller, Face, Origin, Session as Past};
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
 
@@ -178,6 +179,14 @@ impl Client {
         }
     }
 
+    /// Whose calls came before its own: who proved who it is shares nothing with others of its name.
+    pub(crate) fn past(&self) -> Past {
+        match &*self.identity {
+            LOCAL => Past::OfCaller,
+            identity => Past::Of(json!([identity, self.caller.name]).to_string().into()),
+        }
+    }
+
     /// How it reads results.
     pub(crate) fn reader(&self) -> Reader {
         Reader { era: self.era(), is_proven: *self.identity != *LOCAL }
@@ -280,6 +289,15 @@ impl Out {
             Self::Stream { messages, .. } => {
                 messages.send(notification(method, params)).await.ok();
             }
+        }
+    }
+
+    /// Whether nobody reads what is said there any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        match self {
+            Self::Pipe(peer) => peer.is_closed(),
+            Self::Nowhere => true,
+            Self::Stream { messages, .. } => messages.is_closed(),
         }
     }
 

@@ -15,8 +15,8 @@ use crate::tasks::EXTENSION;
 /// What we can do, whatever the servers can.
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}"#;
 
-/// As many resources one session hears about: templates stand for any number of them.
-const MOST_SUBSCRIBED: usize = 1_000;
+/// As many resources one session or stream hears about: templates stand for any number of them.
+pub(crate) const MOST_SUBSCRIBED: usize = 1_000;
 
 /// What 2025-11-25 says about tasks.
 const TASKS: &str = r#""tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;

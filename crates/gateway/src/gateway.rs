@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use foldhash::HashMap;
-use switchboard_host::Host;
+use switchboard_host::{Host, Lease};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{CallerLimits, Callers, Full, Pass};
+use crate::listeners::Listeners;
 use crate::listing::Listing;
 use crate::named::Collision;
-use crate::naming::NameMode;
+use crate::naming::{NameMode, Naming};
 use crate::notices::Notices;
 use crate::owners::Owners;
 use crate::parked::Parked;
@@ -35,7 +37,7 @@ pub struct Options {
     pub tools: ToolMode,
     /// The largest message that is read, in bytes.
     pub body_limit_bytes: usize,
-    /// How long a client may take to send its headers, or a message.
+    /// How long a client may take to send its headers or a message, or to take something of an answer.
     pub read_limit: Duration,
     /// How long calls may go on after we were asked to end.
     pub drain: Duration,
@@ -83,7 +85,9 @@ struct Inner {
     parked: Parked,
     tasks: Tasks,
     notices: Notices,
+    listeners: Listeners,
     used: Used,
+    collided: watch::Sender<Vec<Collision>>,
     stop: CancellationToken,
     /// Is cancelled when nothing is waited for any more.
     over: CancellationToken,
@@ -117,7 +121,9 @@ impl Gateway {
             parked: Parked::new(limits.waiting),
             tasks: Tasks::new(limits.waiting),
             notices: Notices::default(),
+            listeners: Listeners::default(),
             used: Used::default(),
+            collided: watch::Sender::default(),
             stop,
             over: CancellationToken::new(),
             ready: CancellationToken::new(),
@@ -170,6 +176,26 @@ impl Gateway {
         self.listing(&Arc::default()).collisions().to_vec()
     }
 
+    /// The same as servers come and change.
+    #[must_use]
+    pub fn left_out(&self) -> watch::Receiver<Vec<Collision>> {
+        self.inner.collided.subscribe()
+    }
+
+    /// Looks again for names that two servers use.
+    pub(crate) fn look_for_collisions(&self, lease: &Lease) {
+        let mode = self.inner.options.names;
+        let mut servers = lease.catalog().servers().iter();
+        // Where all are named after themselves there are none, and nothing to be listed for it.
+        let may_meet = servers.any(|server| Naming::of(server, mode) != Naming::Server);
+        let found = if may_meet { self.collisions() } else { Vec::new() };
+        self.inner.collided.send_if_modified(|known| {
+            let is_other = *known != found;
+            *known = found;
+            is_other
+        });
+    }
+
     /// Whether any request is worked on.
     pub(crate) fn is_busy(&self) -> bool {
         !self.inner.callers.busy().is_empty()
@@ -193,6 +219,13 @@ impl Gateway {
         self.inner.tasks.give_up(|identity| !holds(identity));
     }
 
+    /// Ends the streams of callers whose proof has run out. Their calls go on, and who renews its
+    /// proof finds its sessions and tasks again.
+    pub(crate) fn hang_up(&self, is_current: impl Fn(&str) -> bool) {
+        self.inner.sessions.hang_up(|identity| !is_current(identity));
+        self.inner.listeners.hang_up(|identity| !is_current(identity));
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.inner.options
     }
@@ -213,16 +246,13 @@ impl Gateway {
         &self.inner.notices
     }
 
-    /// Counts a call of a tool.
-    pub(crate) fn count(&self, name: &str) {
-        if self.inner.options.tools != ToolMode::All {
-            self.inner.used.count(name);
-        }
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.inner.listeners
     }
 
-    /// The tools that are called most.
-    pub(crate) fn hottest(&self, limit: usize) -> Vec<String> {
-        self.inner.used.most(limit)
+    /// The tools that each caller calls most.
+    pub(crate) fn used(&self) -> &Used {
+        &self.inner.used
     }
 
     /// What a view shows of the catalog of this moment.

@@ -23,6 +23,7 @@ mod held;
 pub mod http;
 pub mod keys;
 mod limits;
+mod listeners;
 mod listing;
 mod lists;
 mod members;

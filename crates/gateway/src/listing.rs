@@ -237,6 +237,11 @@ impl Listing {
         }
     }
 
+    /// Whether a tool of that name is shown.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.places.contains_key(name)
+    }
+
     /// The tool behind a name.
     pub(crate) fn tool(&self, name: &str) -> Option<Target> {
         self.tools.get(TargetKind::Tool, name)

@@ -38,7 +38,10 @@ impl Gateway {
         let params = asked.params()?;
         let listing = self.listing(&asked.client.view);
         let is_searched = kind == Kind::Tools && self.is_searched(&listing);
-        let texts = if is_searched { self.few_tools(&listing) } else { listing.texts(kind) };
+        let texts = match is_searched {
+            true => self.few_tools(&asked.client, &listing),
+            false => listing.texts(kind),
+        };
         let start = match params.cursor.as_deref() {
             None => 0,
             Some(cursor) => Cursor::read(cursor)

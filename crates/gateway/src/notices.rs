@@ -15,11 +15,12 @@ use tokio::sync::broadcast;
 
 use crate::asked::Asked;
 use crate::client::Client;
+use crate::dispatch::MOST_SUBSCRIBED;
 use crate::envelope::notification;
 use crate::gateway::Gateway;
+use crate::limits::BUSY;
 use crate::listing::Listing;
 use crate::session::locked;
-use crate::view::View;
 use crate::wanted_messages::WantedMessages;
 
 /// As many notices wait for a slow reader.
@@ -52,17 +53,20 @@ pub(crate) enum Notice {
 pub(crate) enum Changed {
     /// These, by their servers and their own names.
     These(Arc<[(ServerId, Box<str>)]>),
+    /// Which of them are shown to one caller.
+    Of(Arc<str>),
     /// Nobody knows: perhaps everything.
     Perhaps,
 }
 
 impl Changed {
-    /// Whether somebody with a view sees another list than before.
-    fn is_seen_by(&self, view: &View) -> bool {
+    /// Whether a client sees another list than before.
+    fn is_seen_by(&self, client: &Client) -> bool {
         match self {
             Self::These(items) => {
-                items.iter().any(|(server, name)| view.shows(server.as_str(), name))
+                items.iter().any(|(server, name)| client.view.shows(server.as_str(), name))
             }
+            Self::Of(identity) => *identity == client.identity,
             Self::Perhaps => true,
         }
     }
@@ -124,6 +128,7 @@ impl Gateway {
                     changes.load();
                     let after = self.host().lease();
                     let told = changed(&before, &after);
+                    self.look_for_collisions(&after);
                     before = after;
                     told
                 }
@@ -133,15 +138,18 @@ impl Gateway {
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
             };
-            for notice in told {
-                for session in self.sessions().all() {
-                    if let Some((method, params)) = self.legacy(&session.client(), &notice) {
-                        session.say(notification(method, &params));
-                    }
-                }
-                self.notices().tell(notice);
+            told.into_iter().for_each(|notice| self.announce(notice));
+        }
+    }
+
+    /// Tells everybody who wants to know.
+    pub(crate) fn announce(&self, notice: Notice) {
+        for session in self.sessions().all() {
+            if let Some((method, params)) = self.legacy(&session.client(), &notice) {
+                session.say(notification(method, &params));
             }
         }
+        self.notices().tell(notice);
     }
 
     /// A notice as a client of the legacy era gets it, if it wants it.
@@ -152,7 +160,7 @@ impl Gateway {
     ) -> Option<(&'static str, String)> {
         match notice {
             Notice::Changed(kind, what) => {
-                what.is_seen_by(&client.view).then(|| (list_changed(*kind), String::new()))
+                what.is_seen_by(client).then(|| (list_changed(*kind), String::new()))
             }
             Notice::Updated { .. } if locked(&client.subscribed).is_empty() => None,
             Notice::Updated { server, uri } => {
@@ -186,7 +194,12 @@ impl Gateway {
             })?,
             None => return Err(crate::asked::missing("notifications")),
         };
+        if wanted.resource_subscriptions.len() > MOST_SUBSCRIBED {
+            let why = format!("a stream tells of at most {MOST_SUBSCRIBED} resources");
+            return Err(RpcError::new(BUSY, why));
+        }
         let mut notices = self.notices().watch();
+        let listener = self.listeners().add(&asked.client.identity);
         let listing = self.listing(&asked.client.view);
         let found = |uri: &String| listing.resource(uri);
         let targets = wanted.resource_subscriptions.iter().filter_map(found);
@@ -209,6 +222,7 @@ impl Gateway {
         tokio::select! {
             () = listening => {}
             () = asked.cancel.cancelled() => {}
+            () = listener.over.cancelled() => {}
             () = self.stopping().cancelled() => {}
         }
         Ok(format!(r#"{{"resultType":"complete",{meta}}}"#))
@@ -228,7 +242,7 @@ impl Gateway {
                     TargetKind::Resource => wanted.resources_list_changed,
                     TargetKind::Prompt => wanted.prompts_list_changed,
                 };
-                let is_told = is_wanted && what.is_seen_by(&asked.client.view);
+                let is_told = is_wanted && what.is_seen_by(&asked.client);
                 is_told.then(|| (list_changed(*kind), format!("{{{meta}}}")))
             }
             Notice::Updated { .. } if wanted.resource_subscriptions.is_empty() => None,

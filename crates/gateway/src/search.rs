@@ -5,16 +5,18 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::ProposedCall;
 use switchboard_host::connect::definition;
+use switchboard_host::{ProposedCall, TargetKind};
 use switchboard_wire::{Json, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};
 use crate::arriving::{Arrival, near};
 use crate::asked::{Asked, Params};
+use crate::client::Client;
 use crate::gateway::{Gateway, ToolMode};
 use crate::listing::Listing;
 use crate::lists::Kind;
+use crate::notices::{Changed, Notice};
 use crate::parked::Running;
 
 /// More tools than this, or more text than that, are not listed unless all are wanted.
@@ -48,9 +50,23 @@ struct Given<'a> {
 }
 
 impl Gateway {
+    /// Counts a call of a tool. The list of a caller who is shown few of them may be another then,
+    /// which is told.
+    pub(crate) fn count(&self, client: &Client, listing: &Listing, name: &str) {
+        if self.options().tools == ToolMode::All || !listing.has_tool(name) {
+            return;
+        }
+        let is_there = |name: &str| listing.has_tool(name);
+        let is_another = self.used().count((&client.identity, name), HOT, is_there);
+        if is_another && self.is_searched(listing) {
+            let changed = Changed::Of(Arc::clone(&client.identity));
+            self.announce(Notice::Changed(TargetKind::Tool, changed));
+        }
+    }
+
     /// The tools that are listed where there are too many.
-    pub(crate) fn few_tools(&self, listing: &Listing) -> Arc<[String]> {
-        let hot = self.hottest(HOT);
+    pub(crate) fn few_tools(&self, client: &Client, listing: &Listing) -> Arc<[String]> {
+        let hot = self.used().most(&client.identity);
         let hot = hot.iter().filter_map(|name| listing.tool_text(name)).map(str::to_owned);
         own_tools(listing).into_iter().chain(hot).collect()
     }
@@ -99,10 +115,10 @@ impl Gateway {
                 None => said(asked, &unknown(&listing, value, None), true),
             }),
             OwnTool::Call if params.request_state.is_some() => {
-                self.call(asked, switchboard_host::TargetKind::Tool).await
+                self.call(asked, TargetKind::Tool).await
             }
             OwnTool::Call => {
-                let kind = switchboard_host::TargetKind::Tool;
+                let kind = TargetKind::Tool;
                 let held = || self.held(&asked.client.view, kind, value);
                 let known = listing.tool(value).or_else(held);
                 let (lease, target) = match known {
@@ -115,7 +131,7 @@ impl Gateway {
                         }
                     },
                 };
-                self.count(value);
+                self.count(&asked.client, &listing, value);
                 let empty = || Json::trusted("{}".to_owned());
                 let arguments = given.arguments.map_or_else(empty, Json::from);
                 let proposed = ProposedCall { target, arguments };

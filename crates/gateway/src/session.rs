@@ -149,6 +149,14 @@ impl Session {
         voice.end_if_done();
     }
 
+    /// Ends the stream unless an answer is to come on it; the client may open another one.
+    fn hang_up(&self) {
+        let mut voice = locked(&self.voice);
+        if voice.answering == 0 {
+            voice.stream = None;
+        }
+    }
+
     /// Keeps the stream open for an answer until the result is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         locked(&self.voice).answering += 1;
@@ -278,6 +286,11 @@ impl Sessions {
             }
             !ends
         });
+    }
+
+    /// Ends the streams of some callers; their sessions stay.
+    pub(crate) fn hang_up(&self, of: impl Fn(&str) -> bool) {
+        self.all().iter().filter(|session| of(&session.identity)).for_each(|one| one.hang_up());
     }
 
     /// Ends what has not been used for long.

@@ -55,11 +55,13 @@ pub struct Attention {
 }
 
 /// What came before a call, as far as rules and answers of a person look back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Session {
-    /// The other calls of its caller.
+    /// The other calls of its caller, who is known by its name.
     #[default]
     OfCaller,
+    /// The other calls of somebody who proved to be this one: others may have the same name.
+    Of(Arc<str>),
     /// Nothing: it stands alone, and nothing follows from it.
     Alone,
 }

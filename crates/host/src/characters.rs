@@ -101,6 +101,17 @@ pub(crate) const fn is_mark(c: char) -> bool {
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
+/// Whether a character is another way to write what has a usual one: a mark that stands apart from
+/// its letter, a part of a syllable, or a letter that is wide, bold, circled, joined or set higher.
+pub(crate) const fn is_other_spelling(c: char) -> bool {
+    is_mark(c)
+        || matches!(c, '\u{483}'..='\u{489}' | '\u{1100}'..='\u{11ff}' | '\u{2070}'..='\u{209f}'
+            | '\u{2100}'..='\u{218f}' | '\u{2460}'..='\u{24ff}' | '\u{3099}' | '\u{309a}'
+            | '\u{3131}'..='\u{318e}' | '\u{3200}'..='\u{33ff}' | '\u{f900}'..='\u{faff}'
+            | '\u{fb00}'..='\u{fb06}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff01}'..='\u{ffef}'
+            | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
+}
+
 /// Latin letters in another dress: wide, bold, circled, squared, accented.
 fn styled(c: char) -> Option<char> {
     let code = u32::from(c);

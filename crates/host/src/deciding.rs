@@ -112,9 +112,8 @@ impl Passage<'_> {
             Decision::Asked(question) => question,
         };
         let answers = &self.host.guard().session_answers;
-        let has_past = self.attention.session == Session::OfCaller;
-        let counts = has_past && !question.is_asked_each_time();
-        if counts && answers.allows(self.caller, question.call()) {
+        let whose = (self.caller, &self.attention.session);
+        if !question.is_asked_each_time() && answers.allows(whose, question.call()) {
             let permitted = question.answered_before();
             self.open.decided(VerdictWord::Allow, permitted.by());
             return Ok(permitted);
@@ -162,14 +161,11 @@ impl Passage<'_> {
                 }
                 match answer {
                     Answer::Always => self.remember(question.call()),
-                    Answer::Session if self.attention.session == Session::OfCaller => {
-                        self.host.guard().session_answers.allow(self.caller, question.call());
+                    Answer::Session => {
+                        let whose = (self.caller, &self.attention.session);
+                        self.host.guard().session_answers.allow(whose, question.call());
                     }
-                    Answer::Run
-                    | Answer::RunWith(_)
-                    | Answer::Session
-                    | Answer::Skip
-                    | Answer::Reject(_) => {}
+                    Answer::Run | Answer::RunWith(_) | Answer::Skip | Answer::Reject(_) => {}
                 }
                 return question.answered(answer).map_err(rejected);
             };
@@ -247,7 +243,11 @@ impl Passage<'_> {
 
     /// What it is one of many of; nothing for a call that stands alone.
     fn session_key(&self) -> Option<SessionKey> {
-        (self.attention.session == Session::OfCaller).then(|| SessionKey::of(self.caller))
+        match &self.attention.session {
+            Session::OfCaller => Some(SessionKey::of(self.caller)),
+            Session::Of(whoever) => Some(SessionKey::of_proven(whoever)),
+            Session::Alone => None,
+        }
     }
 
     /// Takes in that something came back from a server.

@@ -5,6 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::characters::plain;
 use crate::digest;
 use crate::file_name;
 use crate::plain_path;
@@ -176,9 +177,24 @@ impl Place {
             "policy.json",
             "agents.md",
             "claude.md",
+            "claude.local.md",
             "gemini.md",
+            "qwen.md",
+            "warp.md",
+            "opencode.json",
+            "opencode.jsonc",
+            "crush.json",
+            "mcp.yaml",
+            "mcp.yml",
+            "mcp.toml",
             "autorun.inf",
             "desktop.ini",
+            "makefile",
+            "gnumakefile",
+            "justfile",
+            "package.json",
+            "setup.py",
+            "build.rs",
             "authorized_keys",
             "authorized_keys2",
             "known_hosts",
@@ -190,7 +206,8 @@ impl Place {
         ];
         let mut names = self.folders.iter().chain([&self.name]);
         let hidden = names.any(|name| {
-            let plain = name.to_lowercase();
+            // A file system may take letters in another dress for the plain ones.
+            let plain: String = name.chars().filter_map(plain).collect();
             plain.starts_with('.') || NAMES.contains(&plain.as_str()) || plain.ends_with(".pth")
         });
         let full = self.full();
@@ -226,8 +243,8 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     if name.len() > LONGEST_NAME {
         return Err("a name in it is too long");
     }
-    if name.ends_with(['.', ' ']) || name.starts_with(' ') {
-        return Err("a name in it begins with a space or ends with a space or a dot");
+    if name.ends_with(['.', ' ']) || name.starts_with([' ', '-']) {
+        return Err("a name in it begins with a space or a dash, or ends with a space or a dot");
     }
     if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|', '%', '~', '$', '`']) {
         return Err("it holds a character that means something else somewhere");

@@ -21,7 +21,7 @@ impl Options {
     /// # Errors
     /// When there is no home folder.
     pub fn of_user() -> Result<Self, ConfigError> {
-        let environment = Environment::from_process();
+        let environment = Environment::readable()?;
         Ok(Self::new(Places::find(&environment, &[])?, environment))
     }
 

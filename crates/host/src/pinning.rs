@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::alive::Owner;
 use crate::catalog::{
@@ -22,6 +23,9 @@ use crate::server_id::ServerId;
 use crate::sorted::{By, From, Sorted};
 use crate::tasks::Tasks;
 use crate::whole_file::create_folder;
+
+/// A disk that was full, for example, tells nobody that it is not any more.
+const AGAIN: Duration = Duration::from_secs(3);
 
 /// What passes and what does not, as it changes.
 #[derive(Clone, Debug)]
@@ -79,6 +83,7 @@ impl Pinning {
                     _ = servers.changed() => {}
                     _ = configs.changed() => {}
                     () = files.changed() => desk.forget(),
+                    () = tokio::time::sleep(AGAIN), if desk.is_in_trouble() => desk.forget(),
                     () = answers.answered() => desk.forget(),
                 }
             }
@@ -357,6 +362,11 @@ impl Desk {
             }
         }
         has_changed
+    }
+
+    /// Whether something is held because a file cannot be read or written.
+    fn is_in_trouble(&self) -> bool {
+        self.pins.values().any(Result::is_err) || matches!(self.remembered, Some(Err(_)))
     }
 
     /// Makes the next sorting read the files again.

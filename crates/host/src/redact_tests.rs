@@ -8,7 +8,7 @@ const KEY: &str =
 #[test]
 fn well_known_shapes_are_taken_out_wherever_they_stand() {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN";
-    let cases: [(String, &str); 22] = [
+    let cases: [(String, &str); 29] = [
         (format!("token ghp_{}!", "a1B2".repeat(9)), "token [redacted]!"),
         ("AKIAIOSFODNN7EXAMPLE".to_owned(), "[redacted]"),
         (format!("a {jwt} b"), "a [redacted] b"),
@@ -37,6 +37,13 @@ fn well_known_shapes_are_taken_out_wherever_they_stand() {
         ("AUTHORIZATION=Bearer abc".to_owned(), "AUTHORIZATION=[redacted]"),
         ("proxy-authorization: basic dXNlcjpwYXNz".to_owned(), "proxy-authorization: [redacted]"),
         ("dckr_pat_abcDEF1234567890abc".to_owned(), "[redacted]"),
+        ("x%3Dghp_0123456789abcdef".to_owned(), "x%3D[redacted]"),
+        (r"x\u003dghp_0123456789abcdef".to_owned(), r"x\u003d[redacted]"),
+        (r"x\x3dghp_0123456789abcdef".to_owned(), r"x\x3d[redacted]"),
+        ("\u{1b}[1;32mghp_0123456789abcdef\u{1b}[0m".to_owned(), "\u{1b}[1;32m[redacted]\u{1b}[0m"),
+        (r"\u001b[32mAKIAIOSFODNN7EXAMPLE".to_owned(), r"\u001b[32m[redacted]"),
+        (r"\e[mglpat-ABCdef1234567890".to_owned(), r"\e[m[redacted]"),
+        (format!("%20{jwt}%20"), "%20[redacted]%20"),
     ];
     for (given, expected) in cases {
         assert_eq!(text(&given), expected, "{given}");
@@ -88,6 +95,8 @@ fn ordinary_words_stay() {
         "ssh://git@example.com:22/x",
         "the secret access key: see the manual",
         "secret_access_key=${AWS_KEY}",
+        "frozen[1mghp_0123456789abcdef",
+        "laughp_0123456789abcdef and 3Dghp_0123456789abcdef",
     ];
     for given in cases {
         assert_eq!(redacted(given.as_bytes()), None, "{given}");

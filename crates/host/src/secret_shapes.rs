@@ -114,7 +114,7 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
     let written = bytes.get(start..after)?;
     let rest = bytes.get(after..)?;
     let is_free = start.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|before| {
-        !before.is_ascii_alphanumeric() && *before != b'_' || is_escape(bytes, start)
+        !before.is_ascii_alphanumeric() && *before != b'_' || follows_code(bytes, start)
     });
     let exact = written == shape.begins.as_bytes();
     let run = |fits: fn(u8) -> bool| rest.iter().take_while(|byte| fits(**byte)).count();
@@ -155,11 +155,35 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
     Some(start..end)
 }
 
-/// Whether the letter before is that of an escape such as `\n` in text inside JSON.
-fn is_escape(bytes: &[u8], start: usize) -> bool {
-    let letter = start.checked_sub(1).and_then(|at| bytes.get(at));
-    let slash = start.checked_sub(2).and_then(|at| bytes.get(at));
-    slash == Some(&b'\\') && letter.is_some_and(|letter| b"nrtbf".contains(letter))
+/// Whether the letters before belong to a code and not to a word: `\n` and `\u003d` of JSON, `%3D` of
+/// an address, or the colours of a terminal.
+fn follows_code(bytes: &[u8], start: usize) -> bool {
+    let before = bytes.get(start.saturating_sub(LONGEST_CODE)..start).unwrap_or_default();
+    let is_code = |sign: &[u8], digits: usize| {
+        let at = before.len().checked_sub(sign.len() + digits);
+        at.and_then(|at| before.get(at..))
+            .and_then(|code| code.strip_prefix(sign))
+            .is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit))
+    };
+    let is_letter = matches!(before, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f']);
+    is_letter
+        || is_code(b"%", 2)
+        || is_code(b"\\x", 2)
+        || is_code(b"\\u", 4)
+        || before.strip_suffix(b"m").is_some_and(is_colour)
+}
+
+/// The longest code that is looked for: the colours of a terminal as JSON writes them.
+const LONGEST_CODE: usize = 32;
+
+/// Whether it ends with the beginning and the numbers of a terminal's code.
+fn is_colour(before: &[u8]) -> bool {
+    let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    let numbers = before.iter().rev().take_while(|byte| is_number(byte)).count();
+    let before = before.get(..before.len() - numbers).unwrap_or_default();
+    let escape = before.strip_suffix(b"[").unwrap_or_default();
+    let writings: [&[u8]; 6] = [b"\x1b", b"\\u001b", b"\\u001B", b"\\x1b", b"\\e", b"\\033"];
+    writings.iter().any(|writing| escape.ends_with(writing))
 }
 
 const fn is_token_byte(byte: u8) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::call::Session;
 use crate::caller::Caller;
 use crate::catalog::ResolvedCall;
 use crate::proposed::Target;
@@ -20,19 +21,22 @@ pub(crate) struct SessionAnswers {
 }
 
 impl SessionAnswers {
-    /// Allows the call's target, as it is defined, in the caller's session.
-    pub(crate) fn allow(&self, caller: &Caller, call: &ResolvedCall) {
+    /// Allows the call's target, as it is defined, in the caller's session; a call that stands alone
+    /// has none.
+    pub(crate) fn allow(&self, whose: (&Caller, &Session), call: &ResolvedCall) {
+        let Some(session) = session_of(whose) else { return };
         let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         if allowed.len() >= MOST {
             allowed.clear();
         }
-        allowed.entry(session_of(caller)).or_default().insert(of(call));
+        allowed.entry(session).or_default().insert(of(call));
     }
 
     /// Whether it was allowed.
-    pub(crate) fn allows(&self, caller: &Caller, call: &ResolvedCall) -> bool {
+    pub(crate) fn allows(&self, whose: (&Caller, &Session), call: &ResolvedCall) -> bool {
+        let Some(session) = session_of(whose) else { return false };
         let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
-        allowed.get(&session_of(caller)).is_some_and(|targets| targets.contains(&of(call)))
+        allowed.get(&session).is_some_and(|targets| targets.contains(&of(call)))
     }
 }
 
@@ -40,18 +44,25 @@ fn of(call: &ResolvedCall) -> Shown {
     (call.target().clone(), Arc::clone(call.definition_digest()))
 }
 
-/// The references of a conversation begin with its name; anyone else is known by its own name.
-fn session_of(caller: &Caller) -> String {
+/// The references of a conversation begin with its name; anyone else is known by what it proved, or
+/// else by its own name.
+fn session_of((caller, session): (&Caller, &Session)) -> Option<String> {
+    match session {
+        Session::Alone => return None,
+        Session::Of(whoever) => return Some(format!("proven {whoever}")),
+        Session::OfCaller => {}
+    }
     let reference = caller.reference.as_deref();
-    match reference.and_then(|reference| reference.split_once('/')) {
+    Some(match reference.and_then(|reference| reference.split_once('/')) {
         Some((conversation, _)) => format!("conversation {conversation}"),
         None => format!("{} {} {}", caller.face, caller.origin, caller.name),
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::session_of;
+    use crate::call::Session;
     use crate::caller::{Caller, Face, Origin};
 
     #[test]
@@ -62,9 +73,15 @@ mod tests {
             name: name.to_owned(),
             reference: reference.map(str::to_owned),
         };
-        let same = session_of(&caller("one", Some("talk/1")));
-        assert_eq!(session_of(&caller("two", Some("talk/2"))), same);
-        assert_ne!(session_of(&caller("one", None)), session_of(&caller("two", None)));
-        assert_ne!(session_of(&caller("one", Some("other/1"))), same);
+        let of = |name, reference| session_of((&caller(name, reference), &Session::OfCaller));
+        let same = of("one", Some("talk/1"));
+        assert_eq!(of("two", Some("talk/2")), same);
+        assert_ne!(of("one", None), of("two", None));
+        assert_ne!(of("one", Some("other/1")), same);
+        // A name that others have as well is nobody's proof.
+        let proven = |who: &str| session_of((&caller("one", None), &Session::Of(who.into())));
+        assert_ne!(proven("a"), proven("b"));
+        assert_ne!(proven("a"), of("one", None));
+        assert_eq!(session_of((&caller("one", None), &Session::Alone)), None);
     }
 }

@@ -31,7 +31,8 @@ pub enum Message {
     },
     /// An answer to a request of ours.
     Response {
-        /// Our id, if it is one: a plain integer. `"1"`, `1.0` and `null` are nobody's.
+        /// Our id, if it is one: a plain integer. `null` is nobody's; `"1"` and `1.0` are ours, but
+        /// a result that comes with them is none.
         id: Option<u64>,
         /// The result, or why there is none.
         answer: Answer,
@@ -47,6 +48,16 @@ pub enum Answer {
     Error(RpcError),
     /// Neither, or both: not an answer.
     Broken(&'static str),
+}
+
+impl Answer {
+    /// The same if it is an error; a result is none, for this reason.
+    fn unless_result(self, why: &'static str) -> Self {
+        match self {
+            Self::Error(error) => Self::Error(error),
+            Self::Result(_) | Self::Broken(_) => Self::Broken(why),
+        }
+    }
 }
 
 /// Why a line is not a message.
@@ -140,10 +151,25 @@ impl<'a> Frame<'a> {
                     (None, None) if id.is_none() => return Err(NotAMessage::NotRpc),
                     (None, None) => Answer::Broken("it has neither a result nor an error"),
                 };
-                Ok(Message::Response { id: id.and_then(|id| id.parse().ok()), answer })
+                let number = id.and_then(|id| id.parse().ok());
+                Ok(match id.filter(|_| number.is_none()).and_then(other_spelling) {
+                    None => Message::Response { id: number, answer },
+                    // An error needs no id to be believed.
+                    id => Message::Response { id, answer: answer.unless_result(OTHER_TYPE) },
+                })
             }
         }
     }
+}
+
+/// Why a result whose id is right but for its type is none: whoever waits for it need not wait until
+/// its time has run out.
+const OTHER_TYPE: &str = "its id is of another type than the number that was sent";
+
+/// The number that an id means which is a text, or a number with a point.
+fn other_spelling(id: &str) -> Option<u64> {
+    let text = id.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    text.or_else(|| id.strip_suffix(".0"))?.parse().ok()
 }
 
 /// Reads one message. An odd id is given back as it came.

@@ -75,13 +75,13 @@ async fn answers_find_their_request_in_any_order() {
 }
 
 #[tokio::test]
-async fn an_id_of_another_type_or_of_nobody_is_counted_and_ignored() {
+async fn an_id_of_nobody_is_counted_and_ignored() {
     let (peer, _inbound, mut far) = connected(1 << 16);
     let call = ask(&peer, "m", LONG);
     let id = far.read().await["id"].as_u64().unwrap();
-    far.write(&format!(r#"{{"id":"{id}","result":"text id"}}"#)).await;
-    far.write(&format!(r#"{{"id":{id}.0,"result":"float id"}}"#)).await;
+    far.write(r#"{"id":"text","result":"text id"}"#).await;
     far.write(r#"{"id":999,"result":"unknown id"}"#).await;
+    far.write(r#"{"id":"999","result":"unknown id"}"#).await;
     far.answer(id, r#""right""#).await;
     far.answer(id, r#""second""#).await;
     assert_eq!(call.await.unwrap(), r#""right""#);
@@ -90,6 +90,19 @@ async fn an_id_of_another_type_or_of_nobody_is_counted_and_ignored() {
     far.answer(id, "1").await;
     ping.await.unwrap();
     assert_eq!(peer.stats().unknown_answers, 4);
+}
+
+#[tokio::test]
+async fn an_answer_whose_id_is_of_another_type_is_none_and_says_so_at_once() {
+    let (peer, _inbound, mut far) = connected(1 << 16);
+    for spelling in [|id: u64| format!("\"{id}\""), |id: u64| format!("{id}.0")] {
+        let call = ask(&peer, "m", LONG);
+        let id = far.read().await["id"].as_u64().unwrap();
+        far.write(&format!(r#"{{"id":{},"result":"x"}}"#, spelling(id))).await;
+        let why = r#"Protocol("its id is of another type than the number that was sent")"#;
+        assert_eq!(call.await.unwrap(), why);
+    }
+    assert_eq!(peer.stats().unknown_answers, 0);
 }
 
 #[tokio::test(start_paused = true)]

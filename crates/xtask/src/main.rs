@@ -45,11 +45,11 @@ fn dispatch(words: &[&str]) -> Result<()> {
     let workspace = Workspace::find()?;
     match words {
         ["setup", parts @ ..] => setup::setup(&workspace, parts),
-        ["test"] => checks::test(&workspace, false),
-        ["test", "--quick"] => checks::test(&workspace, true),
+        ["test"] => checks::test(&workspace),
+        ["test", "--quick"] => checks::quick_test(&workspace),
         ["conformance", parts @ ..] => conformance::conformance(&workspace, parts),
-        ["sizes"] => sizes::sizes(&workspace, false),
-        ["sizes", "--build"] => sizes::sizes(&workspace, true),
+        ["sizes"] => sizes::sizes(&workspace),
+        ["sizes", "--build"] => sizes::with_build(&workspace),
         ["bench", arguments @ ..] => checks::bench(&workspace, arguments),
         [] | ["help" | "--help" | "-h", ..] => {
             println!("{HELP}");

@@ -9,8 +9,14 @@ use crate::workspace::{Workspace, on_file, output, run};
 
 const PRODUCT: &str = "switchboard";
 
-/// Prints the sizes; with `build`, also those that need a clean release build.
-pub(crate) fn sizes(workspace: &Workspace, build: bool) -> Result<()> {
+/// Prints the sizes, also those that need a clean release build.
+pub(crate) fn with_build(workspace: &Workspace) -> Result<()> {
+    sizes(workspace)?;
+    measure_build(workspace)
+}
+
+/// Prints the sizes that need no build.
+pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
     println!("lines of code, without tests, comments and blank lines");
     let mut total = 0;
     for name in folders(&workspace.root.join("crates"))? {
@@ -36,7 +42,7 @@ pub(crate) fn sizes(workspace: &Workspace, build: bool) -> Result<()> {
             .args(["--prefix", "none"]),
     )?;
     println!("crates: {locked} in Cargo.lock, {} in the product", distinct(&tree));
-    if build { measure_build(workspace) } else { Ok(()) }
+    Ok(())
 }
 
 /// Cargo marks a crate it has shown before with `(*)`.

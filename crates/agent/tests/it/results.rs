@@ -47,8 +47,9 @@ async fn a_long_result_is_cut_and_can_be_read_whole() {
     let asked = questions.next().await;
     let whole: String = "abcdefghij".chars().cycle().take(5_000).collect();
     let told = asked.newest();
-    // A line that is too long is read as several.
-    assert!(told.replace('\n', "").starts_with(&format!("results: {whole}")), "{told}");
+    // A line that is too long is read as several; whose words it is, is told with each part.
+    let expected = format!("results: [Data from `echo/big`:]{whole}");
+    assert!(told.replace('\n', "").starts_with(&expected), "{told}");
     assert!(told.contains("there is no text named `r99-1`"), "{told}");
     assert!(told.contains("the arguments of `read_result` do not fit"), "{told}");
     asked.end("Read.");
@@ -76,7 +77,7 @@ async fn a_long_result_can_be_read_by_the_next_process() {
     let asked = questions.next().await;
     let part = asked.newest();
     assert!(part.ends_with("\n[there is more from line 2 of 3]"), "{part}");
-    assert!(part.starts_with("results: abcdefghij"), "{part}");
+    assert!(part.starts_with("results: [Data from `echo/big`:]\n\nabcdefghij"), "{part}");
     asked.end("Read.");
     talk.conversation.close().await;
     stage.stop().await;

@@ -1,7 +1,7 @@
 //! Resources and prompts of servers, brought into what a person says.
 
 use switchboard_host::call::no_arguments;
-use switchboard_host::format::{Image, Reply, Vision, for_model, shorten};
+use switchboard_host::format::{Image, Reply, Vision, for_model, provenance, shorten};
 use switchboard_host::{Caller, Face, Host, Origin, OutcomeKind, ProposedCall, Target};
 use switchboard_wire::Json;
 
@@ -29,6 +29,9 @@ pub(crate) async fn attached(
         let shown = for_model(&reply, Vision::Yes);
         let text = shorten(&shown.text, limit)
             .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
+        // The person chose it, not what it says.
+        let label = provenance(&format!("{server}/{uri}"), &text);
+        let text = label.map_or_else(|| text.clone(), |found| format!("{}\n\n{text}", found.label));
         said.text.push_str(&format!(
             "\n\n[Resource `{uri}` of server `{server}`, attached by the user:]\n{text}"
         ));

@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_host::OutcomeKind;
 use switchboard_host::format::{escape, escape_json};
-use switchboard_host::host::ledger_file;
-use switchboard_host::record::{
-    CallId, Durability, Filter, Full, Ledger, Reader, StoredResult, Summary,
-};
+use switchboard_host::record::{CallId, Filter, Full, StoredResult, Summary};
 
 use crate::args::CallFilter;
 use crate::commands::audit::untouched;
@@ -15,6 +12,7 @@ use crate::commands::outcome::milliseconds;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::recorded::reader;
 use crate::ui::table::table;
 
 /// Lists calls, the newest first.
@@ -38,17 +36,14 @@ pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, C
         ..Filter::default()
     };
     let reader = reader(context).await?;
+    if context.printer.json && filter.full {
+        let calls = reader.list_full(wanted).await?;
+        context.printer.json(&calls.iter().map(full).collect::<Vec<_>>())?;
+        return Ok(exit_code::OK);
+    }
     let calls = reader.list(wanted).await?;
     if context.printer.json {
-        let mut all = Vec::with_capacity(calls.len());
-        for call in &calls {
-            all.push(match filter.full {
-                // It may have been removed since.
-                true => reader.show(call.id).await?.map_or_else(|| as_json(call), |it| full(&it)),
-                false => as_json(call),
-            });
-        }
-        context.printer.json(&all)?;
+        context.printer.json(&calls.iter().map(as_json).collect::<Vec<_>>())?;
     } else {
         let rows: Vec<[String; 7]> = calls.iter().map(row).collect();
         let heading = ["id", "when", "server", "target", "outcome", "ms", "caller"];
@@ -122,14 +117,6 @@ pub(crate) async fn show(context: &Context, id: &str) -> Result<u8, CliError> {
     }
     context.printer.data(&text)?;
     Ok(exit_code::OK)
-}
-
-/// The record, with an outcome for every call of a switchboard that died.
-async fn reader(context: &Context) -> Result<Reader, CliError> {
-    let file = ledger_file(&context.places.state);
-    // Also finds out what became of the calls of processes that died.
-    Ledger::open(&file, Durability::Process)?.stop().await;
-    Ok(Reader::at(&file))
 }
 
 fn row(call: &Summary) -> [String; 7] {

@@ -72,14 +72,14 @@ pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, 
 
 /// Switches a server on.
 pub(crate) fn enable(context: &Context, name: &str) -> Result<u8, CliError> {
-    config::set_disabled(&source_of(context, name)?, name, false)?;
+    config::enable_server(&source_of(context, name)?, name)?;
     context.printer.say(&format!("enabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
 
 /// Switches a server off.
 pub(crate) fn disable(context: &Context, name: &str) -> Result<u8, CliError> {
-    config::set_disabled(&source_of(context, name)?, name, true)?;
+    config::disable_server(&source_of(context, name)?, name)?;
     context.printer.say(&format!("disabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
@@ -110,9 +110,9 @@ pub(crate) async fn approve(
         escape_line(name),
         escape_line(&how(Some(server)))
     ));
-    for line in
-        server.lines().iter().filter(|line| line.starts_with("env") || line.starts_with("cwd"))
-    {
+    // Of the rest of the entry everything is agreed to as well, so everything is shown.
+    let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
+    for line in server.lines().iter().filter(|line| !is_told(line)) {
         context.printer.say(&format!("  {}", escape_line(line)));
     }
     for line in changes(context, server) {

@@ -54,12 +54,8 @@ async fn recorded(context: &Context, wanted: &WhatIf) -> Result<Vec<Full>, CliEr
         Some(age) => filter.within(age),
         None => filter,
     };
-    let reader = Reader::at(&path);
-    let listed = reader.list(filter).await?;
-    let mut calls = Vec::new();
-    for summary in listed.into_iter().rev() {
-        calls.extend(reader.show(summary.id).await?);
-    }
+    let mut calls = Reader::at(&path).list_full(filter).await?;
+    calls.reverse();
     Ok(calls)
 }
 

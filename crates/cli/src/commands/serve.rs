@@ -18,10 +18,13 @@ use crate::args_serve::Serve;
 use crate::commands::serve_console::Wish;
 use crate::commands::serve_registry::Fleet;
 use crate::commands::serve_wishes::{Wishes, sound};
-use crate::commands::{first_use, serve_console, serve_door, serve_grpc};
+use crate::commands::{
+    first_use, read_again, serve_collisions, serve_console, serve_door, serve_grpc,
+};
 use crate::context::{Context, People, Wanted};
 use crate::error::CliError;
 use crate::exit_code;
+use crate::recorded;
 use crate::running_instance::Instance;
 use crate::ui::pipes::{standard_input, standard_output};
 
@@ -67,6 +70,12 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     let telling =
         first_use::tell_of_unseen(context.printer.clone(), host.clone(), told_all.clone());
     let telling = tokio::spawn(telling);
+    let problems =
+        read_again::tell_of_problems(context.printer.clone(), host.clone(), told_all.clone());
+    tokio::spawn(problems);
+    let ending = CancellationToken::new();
+    let trouble = recorded::tell_of_trouble(context.printer.clone(), host.clone(), ending.clone());
+    tokio::spawn(trouble);
     let options = wishes.options(&door);
     let (drain, names) = (options.drain, options.names);
     let limits = serve_grpc::Limits {
@@ -80,6 +89,9 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
         host.settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
+    let collisions =
+        serve_collisions::tell(context.printer.clone(), gateway.left_out(), told_all.clone());
+    let collisions = tokio::spawn(collisions);
     let editors = editors.start(context, &host, limits);
     match listener {
         None if over_pipes => over_pipe(context, &gateway, drain).await,
@@ -88,10 +100,12 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     }
     editors.finish().await?;
     gateway.stop();
+    ending.cancel();
     host.stop().await;
     told_all.cancel();
-    // It ends by itself, with what is left to be told.
+    // They end by themselves, with what is left to be told.
     telling.await.ok();
+    collisions.await.ok();
     Ok(exit_code::OK)
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_gateway::http::{Door, Keys};
-use switchboard_gateway::keys::{AnyOf, Oauth, TokenFile, Tokens};
+use switchboard_gateway::keys::{AnyOf, Oauth, OauthOptions, TokenFile, Tokens};
 use switchboard_host::format::escape_line;
 
 use crate::commands::serve_wishes::Wishes;
@@ -19,7 +19,7 @@ pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError>
     if !address.ip().is_unspecified() {
         hosts.push(authority(address));
     }
-    let oauth = wishes.oauth.clone().map(Oauth::new).transpose()?;
+    let oauth = wishes.oauth.clone().map(|options| oauth(context, options)).transpose()?;
     let open = address.ip().is_loopback() && !wishes.require_token && oauth.is_none();
     let keys = if open { None } else { Some(keys(context, address, oauth)?) };
     if !address.ip().is_loopback() {
@@ -30,6 +30,22 @@ pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError>
         );
     }
     Ok(Door { hosts, origins: wishes.origins.clone(), keys })
+}
+
+/// The tokens of an issuer; whoever runs this is told why its keys cannot be had.
+fn oauth(context: &Context, options: OauthOptions) -> Result<Oauth, CliError> {
+    let (printer, issuer) = (context.printer.clone(), options.issuer.clone());
+    let told = move |problem: Option<&str>| match problem {
+        Some(why) => printer.warn(
+            &format!("the keys of the issuer `{issuer}` cannot be fetched: {why}"),
+            Some("until they can, tokens count only if they were signed with a key that is known"),
+        ),
+        None => {
+            let issuer = escape_line(&issuer);
+            printer.say(&format!("the keys of the issuer `{issuer}` were fetched again"));
+        }
+    };
+    Ok(Oauth::new(options)?.telling(told))
 }
 
 /// What no request could ever come with is a mistake, and would be found out only by a client that

@@ -5,8 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_host::execute::{TaskHandle, TaskState, TaskWish};
 use switchboard_host::format::escape;
-use switchboard_host::host::ledger_file;
-use switchboard_host::record::{CallId, Durability, Ledger, Reader, StoredTask, WhichTasks};
+use switchboard_host::record::{CallId, StoredTask, WhichTasks};
 use switchboard_host::running::TaskError;
 use switchboard_host::{Attention, Host, OutcomeKind, ServerId, Target, TargetKind};
 
@@ -15,6 +14,7 @@ use crate::commands::outcome::{self, Ended};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::recorded::reader;
 use crate::ui::progress;
 use crate::ui::table::table;
 
@@ -209,13 +209,6 @@ async fn stored(context: &Context, one: &OneTask) -> Result<StoredTask, CliError
         CliError::usage(format!("call {id} is not recorded as a task"))
             .with_hint("`switchboard tasks --all` lists them")
     })
-}
-
-/// The record, brought up to date.
-async fn reader(context: &Context) -> Result<Reader, CliError> {
-    let file = ledger_file(&context.places.state);
-    Ledger::open(&file, Durability::Process)?.stop().await;
-    Ok(Reader::at(&file))
 }
 
 const fn which(list: &TaskList) -> WhichTasks {

@@ -129,6 +129,34 @@ fn cf_03_a_repository_cannot_approve_its_own_servers() {
 }
 
 #[test]
+fn cf_03_a_repository_cannot_allow_its_own_tools_or_take_reviews_away() {
+    let switchboard = Switchboard::new();
+    let mut entry = fixture(&["echo"]);
+    entry["autoApprove"] = json!(["echo", "add"]);
+    entry["sampling"] = json!({"review": false});
+    entry["mirrorSecrets"] = json!(["api_key"]);
+    project(&switchboard, &entry);
+    switchboard.write_config(&json!({"settings": {"autoApprove": true}}).to_string());
+    let asked = switchboard.run(&["servers", "approve", "it"]).expect(0);
+    for shown in ["mirrorSecrets  api_key", "sampling  "] {
+        assert!(asked.stderr.contains(shown), "no `{shown}`: {asked:?}");
+    }
+    let told = switchboard.run(&["doctor"]);
+    for words in ["cannot always allow", "cannot be given up by a project"] {
+        assert!(told.stderr.contains(words), "no `{words}`: {told:?}");
+    }
+    let review = ["call", "it", "echo", "text=a", "--review"];
+    switchboard.run(&review).expect(5);
+    // What a person answered here counts, in the same file.
+    #[cfg(target_os = "linux")]
+    {
+        switchboard.typed(&review, &[("[a] always", "a")]).expect(0);
+        switchboard.run(&review).expect(0);
+        switchboard.run(&["call", "it", "add", "a=1", "b=2", "--review"]).expect(5);
+    }
+}
+
+#[test]
 fn cf_04_a_dotenv_file_moves_neither_configuration_nor_state() {
     let switchboard = Switchboard::new();
     let evil = switchboard.text_path("evil");

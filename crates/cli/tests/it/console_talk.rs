@@ -87,3 +87,23 @@ fn without_a_model_the_page_says_how_to_have_one() {
     assert!(person.get("/sessions").body.contains("No model is configured"));
     assert_eq!(person.act("sessions", &json!({})).status, 422);
 }
+
+#[test]
+fn lg_02_secrets_of_a_conversation_are_on_no_page() {
+    let token = format!("ghp_{}", "a1B2c3D4".repeat(5));
+    let call = json!({"name": "echo__echo", "arguments": {"text": token}});
+    let config = json!({
+        "mcpServers": {"echo": fixture(&["echo"])}, "settings": {"autoApprove": true},
+    });
+    let switchboard = scripted(&config, &json!([{"calls": [call]}, {"text": token}]));
+    switchboard.run(&["run", "--allow", "echo/echo", &format!("My token is {token}.")]).expect(0);
+    let person = Person::at(&switchboard, &[]);
+    let listed = person.ask("sessions");
+    let session = listed[0]["id"].as_str().unwrap().to_owned();
+    let said = said(&person, &session);
+    assert_eq!(said.iter().filter(|(_, text)| text.contains("[redacted]")).count(), 3, "{said:?}");
+    for page in ["/sessions".to_owned(), format!("/sessions/{session}")] {
+        assert!(!person.get(&page).body.contains(&token), "{page}");
+    }
+    assert!(!listed.to_string().contains(&token), "{listed}");
+}

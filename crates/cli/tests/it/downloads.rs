@@ -64,6 +64,15 @@ fn fs_02_names_that_programs_run_or_trust_are_protected_inside_the_roots_too() {
         "mcp.json",
         "switchboard.json",
         ".env",
+        "AGENTS.md",
+        "opencode.json",
+        "Makefile",
+        "-",
+        "./-rf",
+        "ｍcp.json",
+        "hookſ.json",
+        "switchbо\u{430}rd.json",
+        "sub.ｐth",
     ];
     check_refused(&switchboard, &files);
     // The host's own folder, even where a root holds it.

@@ -66,3 +66,45 @@ fn a_call_can_be_looked_at_later_and_left_unrecorded() {
     assert!(none.stderr.contains("no call 123456 is recorded"), "{none:?}");
     assert_eq!(switchboard.json(&["calls", "--outcome", "failed"]), json!([]));
 }
+
+#[test]
+fn nobody_takes_the_name_of_the_built_in_server() {
+    let switchboard = Switchboard::new();
+    let added = switchboard.run(&["servers", "add", "builtin", "--", "true"]).expect(3);
+    assert!(added.stderr.contains("has the name of the built-in server"), "{added:?}");
+    assert_eq!(switchboard.config_text(), "");
+    switchboard.configure(&json!({"builtin": {"command": "true"}}));
+    let refused = switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(4);
+    assert!(refused.stderr.contains("has the name of the built-in server"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: give it another name"), "{refused:?}");
+    switchboard.configure(&json!({"builtin": {"timeout": 5}}));
+    switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
+}
+
+#[test]
+fn a_fraction_of_a_second_is_kept_and_a_time_too_far_away_is_said_to_be_that() {
+    let switchboard = Switchboard::new();
+    let convert = |time: &str, code: i32| {
+        let time = format!("time={time}");
+        switchboard.call(&["builtin", "time_convert", &time, "from=UTC", "to=+05:30"], code)
+    };
+    for (time, from, to) in [
+        ("2026-03-01 15:30:00.25", "2026-03-01T15:30:00.25+00:00", "2026-03-01T21:00:00.25+05:30"),
+        ("2026-03-01T15:30:00Z", "2026-03-01T15:30:00+00:00", "2026-03-01T21:00:00+05:30"),
+        ("9999-12-30 21:59:59", "9999-12-30T21:59:59+00:00", "9999-12-31T03:29:59+05:30"),
+    ] {
+        let told = convert(time, 0);
+        let told = &told["result"]["structuredContent"];
+        assert_eq!([&told["from"]["iso"], &told["to"]["iso"]], [from, to], "{time}");
+    }
+    let today = convert("15:30:59.5", 0);
+    let iso = today["result"]["structuredContent"]["to"]["iso"].as_str().unwrap();
+    assert!(iso.ends_with("T21:00:59.5+05:30"), "{today}");
+    for time in ["9999-12-31 23:59:59", "9999-12-31T23:59:59Z", "-009999-01-01 00:00"] {
+        let refused = convert(time, 1);
+        assert!(text_of(&refused).contains("is too far away"), "{refused}");
+    }
+    let now = switchboard.call(&["builtin", "time_now", "timezone=UTC"], 0);
+    let iso = now["result"]["structuredContent"]["iso"].as_str().unwrap();
+    assert!(!iso.contains('.'), "{now}");
+}

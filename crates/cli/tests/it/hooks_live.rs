@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::gateway::modern_params;
 use crate::hook_scripts::{before, echo};
+use crate::policy_team::digest;
 use crate::running::{PATIENCE, Running, poll};
 use crate::serve_stdio::{ask, listed};
 use crate::switchboard::Switchboard;
@@ -85,4 +86,28 @@ fn a_project_whose_approved_hooks_change_is_stopped_while_it_runs() {
     switchboard.run(&["hooks", "approve"]).expect(0);
     let open = poll(PATIENCE, || (!client.call().contains("approved")).then_some(()));
     assert!(open.is_some() && switchboard.path("ran").exists());
+}
+
+#[test]
+fn hooks_of_a_team_count_as_their_digest_says_while_the_host_runs() {
+    let switchboard = echo();
+    let file = switchboard.hooks("team.json", &denying("closed by the team"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
+    config["settings"] = json!({"team": {"hooks": {"path": file, "sha256": digest(&text)}}});
+    switchboard.write_config(&config.to_string());
+    let mut client = Client::of(&switchboard);
+    assert!(client.call().contains("closed by the team"));
+    // Somebody else's hooks in its place, and none at all.
+    let ran = switchboard.text_path("ran");
+    let other = before(&[json!({"command": format!("touch '{ran}'")})]);
+    for text in [other.to_string(), "{}".to_owned()] {
+        std::fs::write(&file, text).unwrap();
+        let end = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < end {
+            let said = client.call();
+            assert!(said.contains("closed by the team"), "{said}");
+        }
+    }
+    assert!(!switchboard.path("ran").exists(), "other hooks were run");
 }

@@ -51,6 +51,8 @@ mod editor;
 mod editor_client;
 #[cfg(unix)]
 mod editor_people;
+#[cfg(target_os = "linux")]
+mod editor_servers;
 mod everything;
 mod exit_codes;
 mod fastmcp;
@@ -68,6 +70,8 @@ mod hooks;
 mod hooks_approval;
 mod hooks_attacks;
 mod hooks_live;
+#[cfg(target_os = "linux")]
+mod host_faults;
 mod hostile;
 mod http_client;
 mod interrupt;
@@ -95,6 +99,8 @@ mod policy_servers;
 mod policy_taint;
 mod policy_team;
 mod record_proof;
+#[cfg(target_os = "linux")]
+mod record_trouble;
 mod registry;
 mod remote_server;
 mod resume;

@@ -300,3 +300,55 @@ fn ux_05_a_rule_sees_through_characters_that_cannot_be_seen() {
         assert_eq!(ran.code, code, "{text:?}: {ran:?}");
     }
 }
+
+#[test]
+fn pl_01_a_denied_name_is_denied_in_every_spelling_that_a_server_offers() {
+    let spellings = [
+        "write",
+        "Write",
+        "ｗrite",
+        "𝐰rite",
+        "wr\u{456}te",
+        "wri\u{301}te",
+        "wr\u{ed}te",
+        "wr\u{200b}ite",
+        "write ",
+    ];
+    let names = spellings.iter().chain(&["rewrite"]);
+    let tools: Vec<Value> = names.map(|name| tool(name, "Writes.", json!({}))).collect();
+    let switchboard = Switchboard::new();
+    let uris =
+        ["file:///etc/passwd", "FILE:///etc/Passwd", "file:/etc/passwd", "file:///etc/%70asswd"];
+    let resources: Vec<Value> = uris.iter().map(|uri| json!({"uri": uri, "name": "one"})).collect();
+    let prompts = json!([{"name": "gr\u{f6}sse"}, {"name": "gro\u{308}sse"}]);
+    let offers = json!({
+        "tools": tools, "resources": resources, "prompts": prompts,
+    });
+    let entry = given(&switchboard, "github", &offers);
+    let config = json!({"mcpServers": {"github": entry}, "settings": {"scan": "off"}});
+    switchboard.write_config(&config.to_string());
+    let deny = |target: &str| json!({"effect": "deny", "target": target});
+    let rules =
+        json!([deny("github/write"), deny("github/file:///etc/*"), deny("github/gr\u{f6}sse"),]);
+    switchboard.write_policy("user", &json!({ "rules": rules }));
+    for name in spellings {
+        let ran = switchboard.run(&["call", "github", name]);
+        assert_eq!(ran.code, 5, "{name:?}: {ran:?}");
+    }
+    switchboard.run(&["call", "github", "rewrite"]).expect(0);
+    for uri in uris {
+        let ran = switchboard.run(&["resources", "read", "github", uri]);
+        assert_eq!(ran.code, 5, "{uri}: {ran:?}");
+    }
+    for prompt in ["gr\u{f6}sse", "gro\u{308}sse"] {
+        let ran = switchboard.run(&["prompts", "get", "github", prompt]);
+        assert_eq!(ran.code, 5, "{prompt}: {ran:?}");
+    }
+    // An `allow` is for the name as it is written.
+    let allow = json!([{"effect": "allow", "target": "github/write"}]);
+    switchboard.write_policy("user", &json!({ "rules": allow }));
+    for (name, code) in [("write", 0), ("Write", 5), ("ｗrite", 5)] {
+        let ran = switchboard.run(&["call", "github", name, "--review"]);
+        assert_eq!(ran.code, code, "{name:?}: {ran:?}");
+    }
+}

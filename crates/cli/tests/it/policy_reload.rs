@@ -113,3 +113,14 @@ fn a_rule_that_comes_while_a_person_thinks_counts_whatever_the_answer() {
         assert!(ended.contains("of the enterprise policy"), "{word}: {ended}");
     }
 }
+
+#[test]
+fn whoever_serves_is_told_when_rules_are_gone_or_cannot_be_read() {
+    let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
+    let file = switchboard.write_policy("project", &deny("add"));
+    let gateway = Gateway::with_tool(&switchboard, &[], "echo__echo");
+    std::fs::remove_file(&file).unwrap();
+    gateway.running.wait_for_note("the project policy is gone, and its rules with it (");
+    switchboard.write_policy_text("project", "{\"rules\": [");
+    gateway.running.wait_for_note("unterminated array");
+}

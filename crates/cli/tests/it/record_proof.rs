@@ -65,6 +65,10 @@ fn lg_02_secrets_are_not_in_the_record() {
     let text = format!("text=Authorization: Bearer {token} AKIAIOSFODNN7EXAMPLE");
     let told = switchboard.run(&["call", "echo", "echo", &text]).expect(0);
     assert!(told.stdout.contains(&token), "the caller gets what the server said: {told:?}");
+    for before in ["https://h/?next=%2F%3Ft%3D", "\u{1b}[32m", "t\\u003d", "\\x3d"] {
+        let text = format!("text={before}{token} {before}AKIAIOSFODNN7EXAMPLE");
+        switchboard.run(&["call", "echo", "echo", &text]).expect(0);
+    }
     for part in ["", "-wal"] {
         let path = format!("{}{part}", database(&switchboard).display());
         let bytes = std::fs::read(path).unwrap_or_default();
@@ -148,6 +152,28 @@ fn lg_04_a_call_that_cannot_be_recorded_does_not_run() {
     let refused = switchboard.run(&["call", "echo", "write", "text=a"]).expect(7);
     assert!(refused.stderr.contains("calls cannot be recorded"), "{refused:?}");
     assert_eq!(started(trace.as_ref()), [0_u32; 0], "the server was started");
+}
+
+#[test]
+fn lg_04_nothing_runs_once_the_record_was_taken_away() {
+    let switchboard = Switchboard::new();
+    let journal = switchboard.text_path("journal");
+    switchboard.configure(&json!({"echo": fixture(&["echo", "--journal", &journal])}));
+    let gateway = crate::gateway::Gateway::with_tool(&switchboard, &[], "echo__write");
+    let call = || gateway.modern().call("echo__write", &json!({"key": "a"})).to_string();
+    assert!(!call().contains("audit_unavailable"));
+    let folder = database(&switchboard).parent().unwrap().to_owned();
+    std::fs::rename(&folder, folder.with_file_name("elsewhere")).unwrap();
+    let refused = || call().contains("was moved or removed").then_some(());
+    assert!(crate::running::poll(crate::running::PATIENCE, refused).is_some());
+    let written = || std::fs::read_to_string(&journal).unwrap_or_default().lines().count();
+    let before = written();
+    assert!(call().contains("audit_unavailable"));
+    assert_eq!(written(), before, "it ran unrecorded");
+    // Back in its place it is written again.
+    std::fs::rename(folder.with_file_name("elsewhere"), &folder).unwrap();
+    let taken = || (!call().contains("audit_unavailable")).then_some(());
+    assert!(crate::running::poll(crate::running::PATIENCE, taken).is_some());
 }
 
 #[test]

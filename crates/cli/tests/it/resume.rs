@@ -93,6 +93,32 @@ fn a_call_that_had_begun_is_not_run_again_and_the_model_is_told() {
 }
 
 #[test]
+fn a_call_whose_record_is_gone_is_not_run_again() {
+    let turns = json!([
+        {"calls": [write("late", "a")]},
+        {"expect": [UNKNOWN, "its record was lost"], "text": "I looked first."},
+    ]);
+    for is_seen_before in [false, true] {
+        let switchboard = late(&json!({}), &turns);
+        let mut running = begin(&switchboard);
+        wait_for_text(&switchboard.path("journal"), "write a\n");
+        running.kill();
+        let record = switchboard.folder().join("own/state/record");
+        for name in ["calls.db", "calls.db-wal", "calls.db-shm"] {
+            std::fs::remove_file(record.join(name)).ok();
+        }
+        std::fs::remove_dir_all(record.join("journal")).unwrap();
+        // Whoever comes first makes a new one.
+        if is_seen_before {
+            assert_eq!(switchboard.json(&["calls"]), json!([]));
+        }
+        let ran = task(&switchboard, &["--allow", "*", "--resume", "last"]);
+        assert_eq!(ran.stdout, "I looked first.\n");
+        assert_eq!(written(&switchboard), ["a"]);
+    }
+}
+
+#[test]
 fn between_the_calls_of_a_message_each_runs_once() {
     let turns = json!([
         {"calls": [write("echo", "a"), write("late", "b"), write("echo", "c")]},

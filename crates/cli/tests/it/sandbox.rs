@@ -164,3 +164,52 @@ fn a_profile_is_proposed_from_what_a_server_was_seen_to_use() {
     // What the command names is in it: the server starts, confined.
     switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
 }
+
+#[test]
+fn a_confined_server_has_no_terminal() {
+    let switchboard = Switchboard::new();
+    let script = "sh -c ': < /dev/tty' 2> read; sh -c ': > /dev/tty' 2> written";
+    switchboard.configure(&json!({"it": trying(&switchboard, "it", script)}));
+    switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
+    for file in ["read", "written"] {
+        let said = result(&switchboard, "it", file);
+        assert!(said.contains("Permission denied"), "{file}: {said}");
+    }
+}
+
+#[test]
+fn en_08_a_confined_server_reaches_no_socket_of_others_by_its_file() {
+    let switchboard = Switchboard::new();
+    let near = switchboard.folder().join("near.sock");
+    let beside = switchboard.folder().join("own/state/tmp/other");
+    std::fs::create_dir_all(&beside).unwrap();
+    let beside = beside.join("a.sock");
+    let _near = std::os::unix::net::UnixListener::bind(&near).unwrap();
+    let _beside = std::os::unix::net::UnixListener::bind(&beside).unwrap();
+    let attempt = |path: &str, result: &str| {
+        let connect = "socket(my $s, AF_UNIX, SOCK_STREAM, 0); \
+                       connect($s, sockaddr_un($ARGV[0])) or exit 1";
+        format!("perl -MSocket -e '{connect}' '{path}'; echo $? > {result}\n")
+    };
+    let own = "socket(my $l, AF_UNIX, SOCK_STREAM, 0); bind($l, sockaddr_un(\"own.sock\")) or exit 1; \
+               listen($l, 1); socket(my $s, AF_UNIX, SOCK_STREAM, 0); \
+               connect($s, sockaddr_un(\"own.sock\")) or exit 2";
+    let script = [
+        attempt(near.to_str().unwrap(), "near"),
+        attempt("../../near.sock", "relative"),
+        attempt(&format!("/proc/self/cwd/../../{}", "near.sock"), "proc"),
+        attempt(beside.to_str().unwrap(), "beside"),
+        format!("perl -MSocket -e '{own}'; echo $? > own\n"),
+    ];
+    switchboard.configure(&json!({"it": trying(&switchboard, "it", &script.concat())}));
+    switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
+    let logged = switchboard.run(&["servers", "logs", "it"]).stdout;
+    assert_eq!(result(&switchboard, "it", "own"), "0\n", "{logged}");
+    if logged.contains("cannot hide sockets") {
+        // There are no mounts of one's own here.
+        return;
+    }
+    for file in ["near", "relative", "proc", "beside"] {
+        assert_eq!(result(&switchboard, "it", file), "1\n", "{file}: {logged}");
+    }
+}

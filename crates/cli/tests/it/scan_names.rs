@@ -142,3 +142,47 @@ fn sh_08_names_that_mean_something_elsewhere_are_names_here() {
         assert!(reply["error"].is_object(), "{reply}");
     }
 }
+
+#[test]
+fn sh_04_a_server_whose_name_is_nearly_anothers_is_marked() {
+    let plain = tool("plain", "The harmless one.", json!({}));
+    for (name, is_marked) in [
+        ("githubb", true),
+        ("git-hub", true),
+        ("gihtub", true),
+        ("github2", false),
+        ("gitlab", false),
+    ] {
+        let switchboard = Switchboard::new();
+        let entry = given(&switchboard, "github", &json!({"tools": [plain]}));
+        // In this order: whoever was there first is not the one that is marked.
+        let config = format!(r#"{{"mcpServers": {{"github": {entry}, "{name}": {entry}}}}}"#);
+        switchboard.write_config(&config);
+        let words = "its name is nearly that of server `github`";
+        let shown = switchboard.run(&["servers", "show", name]).expect(0).stdout;
+        assert_eq!(shown.contains(words), is_marked, "{name}: {shown}");
+        let told = switchboard.run(&["doctor"]).expect(0).stdout;
+        assert_eq!(told.contains(words), is_marked, "{name}: {told}");
+        let other = switchboard.run(&["servers", "show", "github"]).expect(0).stdout;
+        assert!(!other.contains("nearly"), "{other}");
+    }
+}
+
+#[test]
+fn sh_04_a_tool_whose_name_is_nearly_anothers_or_oddly_spelled_is_asked_about() {
+    for (name, expected) in [
+        ("send_emall", Some("ask")),
+        ("send_emaill", Some("ask")),
+        ("send_emial", Some("ask")),
+        ("send_emails", None),
+        ("read_email", None),
+        ("ｒead_mail", Some("ask")),
+        ("re\u{301}ad_mail", Some("ask")),
+        ("ﬁnd", Some("ask")),
+    ] {
+        let switchboard = two(&[send_email()], &[tool(name, "Sends.", json!({}))]);
+        let found = found(&switchboard);
+        let line = expected.map(|severity| format!("tool {name}: {severity}"));
+        assert_eq!(found.iter().find(|line| line.contains(name)), line.as_ref(), "{found:?}");
+    }
+}

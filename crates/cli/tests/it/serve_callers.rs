@@ -136,3 +136,27 @@ fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
     serving.signal("TERM");
     assert_eq!(heard.line_with("Tool execution"), None, "these were all said about calls");
 }
+
+#[test]
+fn what_was_allowed_for_a_session_is_not_allowed_to_somebody_else_of_the_same_name() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let first = token(&switchboard, &["ada"]);
+    let serving = Serving::start(&switchboard, &["--require-token", "--review", "ask"]);
+    serving.wait_for_tool(Some(&first), "one__echo");
+    let call = json!({"name": "one__echo", "arguments": {"text": "hello"}});
+    let ask = |token: &str, call: &Value| {
+        serving.ask(Some(token), "tools/call", call.clone())["result"].clone()
+    };
+    let asked = ask(&first, &call);
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap();
+    let mut yes = call.clone();
+    yes["inputResponses"] = json!({key: {"action": "accept", "content": {"answer": "session"}}});
+    yes["requestState"] = asked["requestState"].clone();
+    for call in [yes, call.clone()] {
+        assert_eq!(ask(&first, &call)["content"][0]["text"], "hello");
+    }
+    switchboard.run(&["tokens", "revoke", "ada"]).expect(0);
+    let second = token(&switchboard, &["ada"]);
+    serving.wait_for_tool(Some(&second), "one__echo");
+    assert_eq!(ask(&second, &call)["resultType"], "input_required");
+}

@@ -34,11 +34,8 @@ impl Serving {
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         let fixed = ["serve", "--json", "--listen", "127.0.0.1:0"];
         let running = switchboard.start(&[&fixed, arguments].concat());
-        let line = running.first_line();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let url = told["url"].as_str().unwrap();
-        let port = url.strip_prefix("http://127.0.0.1:").and_then(|rest| rest.split('/').next());
-        Self { running, site: Site { port: port.unwrap().parse().unwrap() } }
+        let site = Site::told(&running.first_line());
+        Self { running, site }
     }
 
     /// The link that signs in at the console, as it stands on standard error.
@@ -76,6 +73,14 @@ impl Serving {
 }
 
 impl Site {
+    /// Where a gateway that speaks JSON says it is.
+    pub(crate) fn told(line: &str) -> Self {
+        let told: Value = serde_json::from_str(line).unwrap();
+        let url = told["url"].as_str().unwrap();
+        let port = url.strip_prefix("http://127.0.0.1:").and_then(|rest| rest.split('/').next());
+        Self { port: port.unwrap().parse().unwrap() }
+    }
+
     /// Waits until a caller is shown this tool.
     pub(crate) fn wait_for_tool(&self, token: Option<&str>, name: &str) {
         until(|| self.tools(token).iter().any(|tool| tool == name));

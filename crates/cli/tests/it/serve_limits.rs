@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::serve_client::{Reply, Serving, greeting, message, modern, tool_call, until};
+use crate::serve_client::{Reply, Request, Serving, greeting, message, modern, tool_call, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
@@ -65,6 +65,16 @@ fn requests_beyond_the_rate_are_told_when_to_come_back() {
 }
 
 #[test]
+fn greetings_of_the_first_revision_count_as_well() {
+    let switchboard = echo();
+    let serving = Serving::start(&switchboard, &["--max-rate", "3"]);
+    let mut stream = serving.open(&Request::new("GET", "/sse"));
+    let place = stream.line_with("/messages").unwrap();
+    let place = place.strip_prefix("data: ").unwrap();
+    until(|| says_later(&serving.send(&greeting().at(place))));
+}
+
+#[test]
 fn a_caller_has_only_so_many_sessions() {
     let switchboard = echo();
     let (many, other) = (token(&switchboard, &["many"]), token(&switchboard, &["other"]));
@@ -74,7 +84,7 @@ fn a_caller_has_only_so_many_sessions() {
     assert_eq!((first.status, open(&many).status), (200, 200));
     assert!(says_later(&open(&many)));
     assert_eq!(open(&other).status, 200);
-    let leave = crate::serve_client::Request::new("DELETE", "/mcp")
+    let leave = Request::new("DELETE", "/mcp")
         .with("Mcp-Session-Id", first.header("mcp-session-id").unwrap())
         .token(&many);
     assert_eq!(serving.send(&leave).status, 204);
@@ -118,4 +128,42 @@ fn whoever_sends_slowly_is_not_waited_for() {
         assert!(start.elapsed() < Duration::from_secs(20), "{sent:?}");
     }
     assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 200);
+}
+
+#[test]
+fn whoever_stops_reading_is_not_waited_for() {
+    let many = fixture(&["echo", "--tools", "2000"]);
+    let switchboard = Switchboard::with(&json!({"many": many}));
+    let serving = Serving::start(&switchboard, &["--read-timeout", "1", "--tools", "all"]);
+    serving.wait_for_tool(None, "many__echo");
+    let list = modern(None, "tools/list", json!({})).with("Connection", "keep-alive");
+    let (asked, list) = (100, list.text(serving.port));
+    let mut stream = serving.connect();
+    for _ in 0..asked {
+        stream.write_all(list.as_bytes()).unwrap();
+    }
+    // More than all buffers on the way hold, so that it cannot be sent.
+    std::thread::sleep(Duration::from_secs(4));
+    let mut taken = Vec::new();
+    // A connection that is closed before all was read may be reset.
+    _ = stream.read_to_end(&mut taken);
+    let answers = String::from_utf8_lossy(&taken).matches("HTTP/1.1 200 OK").count();
+    assert!(answers > 0 && answers < asked, "{answers}");
+    assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 200);
+}
+
+#[test]
+fn answers_that_nobody_reads_count_as_under_way() {
+    let many = fixture(&["echo", "--tools", "2000"]);
+    let switchboard = Switchboard::with(&json!({"many": many}));
+    let flags = ["--max-in-flight", "40", "--tools", "all"];
+    let serving = Serving::start(&switchboard, &flags);
+    serving.wait_for_tool(None, "many__echo");
+    let mut stream = serving.open(&Request::new("GET", "/sse"));
+    let place = stream.line_with("/messages").unwrap();
+    let place = place.strip_prefix("data: ").unwrap();
+    assert_eq!(serving.send(&greeting().at(place)).status, 202);
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let is_full = (0..2_000).any(|_| says_later(&serving.send(&message(&list).at(place))));
+    assert!(is_full, "as many answers as anybody wants wait for somebody to read them");
 }

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, NEWEST_LEGACY, said};
 use crate::running::{PATIENCE, poll};
+use crate::serve_client::{Serving, modern, tool_call, until};
+use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
 /// The tools of the server that is always there.
@@ -192,6 +194,31 @@ fn three_tools_find_describe_and_call_all_others() {
 }
 
 #[test]
+fn the_tools_that_a_caller_uses_most_are_its_own_and_it_is_told_when_they_change() {
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let (ada, eve) = (token(&switchboard, &["ada"]), token(&switchboard, &["eve"]));
+    let serving = Serving::start(&switchboard, &["--require-token", "--tools", "search"]);
+    let (names, three) = (|token: &str| serving.tools(Some(token)), 3);
+    let call = |token: &str| {
+        let arguments = json!({"name": "one__echo", "arguments": {"text": "a"}});
+        serving.send(&tool_call(Some(token), "call_tool", &arguments)).json()
+    };
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    let listen = |token: &str| {
+        let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted.clone()));
+        events.line_with("acknowledged").unwrap();
+        events
+    };
+    until(|| call(&eve)["result"]["isError"] != true);
+    assert_eq!(names(&eve).get(three..), Some(&["one__echo".to_owned()][..]));
+    assert_eq!(names(&ada).len(), three);
+    let mut stream = listen(&ada);
+    call(&ada);
+    assert!(stream.line_with("tools/list_changed").is_some());
+    assert_eq!(names(&ada), names(&eve));
+}
+
+#[test]
 fn plain_names_are_refused_where_two_servers_use_one() {
     let switchboard = Switchboard::with(&json!({
         "one": fixture(&["echo"]), "two": fixture(&["echo"]),
@@ -266,11 +293,11 @@ fn prompts_carry_their_servers_name_and_instructions_come_from_all() {
 fn a_cursor_leads_nowhere_in_another_list_or_for_somebody_who_sees_another() {
     let many = fixture(&["echo", "--tools", "1200"]);
     let switchboard = Switchboard::with(&json!({"many": many}));
-    let whole = crate::serve_tokens::token(&switchboard, &["whole"]);
-    let same = crate::serve_tokens::token(&switchboard, &["same"]);
-    let narrow = crate::serve_tokens::token(&switchboard, &["narrow", "--server", "many"]);
+    let whole = token(&switchboard, &["whole"]);
+    let same = token(&switchboard, &["same"]);
+    let narrow = token(&switchboard, &["narrow", "--server", "many"]);
     let options = ["--require-token", "--tools", "all"];
-    let serving = crate::serve_client::Serving::start(&switchboard, &options);
+    let serving = Serving::start(&switchboard, &options);
     serving.wait_for_tool(Some(&whole), "many__echo");
     let page = serving.ask(Some(&whole), "tools/list", json!({}));
     let cursor = &page["result"]["nextCursor"];
@@ -325,6 +352,10 @@ fn a_subscription_can_be_left_when_its_resource_is_gone_and_there_are_only_so_ma
         assert_eq!(subscribed["result"], json!({}), "{number}");
     }
     assert_eq!(legacy.ask("resources/subscribe", &of(1_000))["error"]["code"], -32_000);
+    let many: Vec<Value> = (0..1_001).map(|number| of(number)["uri"].clone()).collect();
+    let many = json!({"notifications": {"resourceSubscriptions": many}});
+    let refused = gateway.modern().ask("subscriptions/listen", &many);
+    assert_eq!(refused["error"]["code"], -32_000, "{refused}");
     assert_eq!(legacy.ask("resources/unsubscribe", &of(0))["result"], json!({}));
     assert_eq!(legacy.ask("resources/subscribe", &of(1_000))["result"], json!({}));
     switchboard.configure(&json!({}));

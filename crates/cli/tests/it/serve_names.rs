@@ -125,6 +125,10 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
     assert_eq!(said(&client.call("same", &json!({}))), "by z-early");
     // Before it in the order of names, and there for certain when the third one is.
     switchboard.configure(&json!({"z-early": early, "a-late": late}));
+    gateway.running.wait_for_note(
+        "warning: `same` of server `a-late` is left out, because `z-early` has that name\n\
+         hint: give `a-late` a `prefix` of its own\n",
+    );
     until(|| read("switchboard:a-late:x://page")["result"].is_object());
     let names = client.names("tools");
     assert_eq!(names.iter().filter(|name| *name == "same").count(), 1, "{names:?}");

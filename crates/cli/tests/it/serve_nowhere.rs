@@ -82,15 +82,24 @@ fn without_a_console_there_is_no_page_and_without_proof_nothing_is_told() {
 
 #[test]
 fn whoever_asks_in_the_wrong_way_is_told_the_right_ones() {
-    let gateway = Gateway::start(&Switchboard::new(), &[]);
+    let gateway = Gateway::start(&Switchboard::new(), &["--registry"]);
     for (verb, path, allowed) in [
         ("GET", "/mcp", "POST"),
         ("DELETE", "/mcp", "POST"),
         ("PUT", "/mcp", "POST,GET,HEAD,DELETE"),
         ("POST", "/sse", "GET,HEAD"),
         ("GET", "/messages", "POST"),
+        ("PUT", "/.well-known/oauth-protected-resource", "GET,HEAD"),
+        ("PUT", "/.well-known/oauth-protected-resource/mcp", "GET,HEAD"),
+        ("PUT", "/v0.1/servers", "GET,HEAD"),
     ] {
-        let reply = send(verb, &gateway.place(path), &[("Content-Type", "application/json")], "");
+        let kind = ("Content-Type", "application/json");
+        let reply = send(verb, &gateway.place(path), &[kind], "");
         assert_eq!((reply.status, reply.header("allow")), (405, Some(allowed)), "{verb} {path}");
+        // Who is not let in does not learn them.
+        for foreign in [("Host", "evil.example"), ("Origin", "https://evil.example")] {
+            let reply = send(verb, &gateway.place(path), &[kind, foreign], "");
+            assert_eq!((reply.status, reply.header("allow")), (403, None), "{verb} {path}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::sync::mpsc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -11,12 +12,16 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
 
-use crate::serve_client::{Request, Serving, modern, tool_call};
+use crate::serve_client::{Request, Serving, greeting, modern, tool_call};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
 pub(crate) const AUDIENCE: &str = "https://gateway.example/mcp";
 const CHALLENGE: &str = r#"resource_metadata="https://gateway.example/.well-known/oauth-protected-resource/mcp", scope="tools""#;
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
 
 /// An issuer with one key.
 pub(crate) struct Issuer {
@@ -26,6 +31,11 @@ pub(crate) struct Issuer {
 
 impl Issuer {
     pub(crate) fn start() -> Self {
+        Self::start_with(|| {})
+    }
+
+    /// The same, with something to do before its keys are told.
+    pub(crate) fn start_with(before: impl Fn() + Send + 'static) -> Self {
         let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         let pair = Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -41,7 +51,10 @@ impl Issuer {
                 let first = lines.next().unwrap().unwrap();
                 while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
                 let (status, body) = match first.split(' ').nth(1).unwrap() {
-                    "/keys" => ("200 OK", keys.to_string()),
+                    "/keys" => {
+                        before();
+                        ("200 OK", keys.to_string())
+                    }
                     "/.well-known/oauth-authorization-server" => ("200 OK", metadata.to_string()),
                     _ => ("404 Not Found", String::new()),
                 };
@@ -56,7 +69,7 @@ impl Issuer {
 
     /// A token with these claims instead of the usual ones.
     pub(crate) fn token(&self, changes: &Value) -> String {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let now = now();
         let mut claims = json!({
             "iss": self.url, "aud": AUDIENCE, "exp": now + 600, "sub": "ada", "scope": "tools more",
         });
@@ -99,9 +112,85 @@ fn a_client_finds_out_how_to_get_in_and_gets_in() {
     serving.wait_for_tool(Some(&good), "one__echo");
     let called = serving.send(&tool_call(Some(&good), "one__echo", &json!({"text": "hello"})));
     assert_eq!(called.json()["result"]["content"][0]["text"], "hello");
-    assert_eq!(switchboard.json(&["calls"])[0]["caller"], "client:ada (tester)");
+    let place = issuer.url.strip_prefix("http://").unwrap();
+    let caller = format!("client:ada@{place} (tester)");
+    assert_eq!(switchboard.json(&["calls"])[0]["caller"], caller);
     // Named tokens count beside those of the issuer.
     assert_eq!(serving.send(&modern(Some(&named), "tools/list", json!({}))).status, 200);
+}
+
+#[test]
+fn who_hangs_up_while_the_keys_are_fetched_keeps_nobody_out() {
+    let (asked, is_asked) = mpsc::channel();
+    let (open, opened) = mpsc::channel();
+    let issuer = Issuer::start_with(move || {
+        asked.send(()).unwrap();
+        opened.recv().unwrap();
+    });
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let serving = issuer.serve(&switchboard);
+    let good = issuer.token(&json!({}));
+    let list = modern(Some(&good), "tools/list", json!({}));
+    let mut stream = serving.connect();
+    stream.write_all(list.text(serving.port).as_bytes()).unwrap();
+    is_asked.recv().unwrap();
+    drop(stream);
+    // Who comes in the meantime waits for the same keys.
+    let statuses = std::thread::scope(|scope| {
+        let waiting = [(); 2].map(|()| scope.spawn(|| serving.send(&list).status));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        open.send(()).unwrap();
+        waiting.map(|one| one.join().unwrap())
+    });
+    assert_eq!(statuses, [200, 200]);
+    assert!(is_asked.try_recv().is_err(), "the keys were fetched twice");
+}
+
+#[test]
+fn streams_end_when_the_last_token_of_their_caller_has_run_out() {
+    let issuer = Issuer::start();
+    let switchboard = Switchboard::with(&json!({"one": fixture(&["echo"])}));
+    let serving = issuer.serve(&switchboard);
+    let whole = issuer.token(&json!({"sub": "whole"}));
+    serving.wait_for_tool(Some(&whole), "one__echo");
+    // Clocks may differ by a minute, so these count for a few more seconds.
+    let last = |who: &str| issuer.token(&json!({"sub": who, "exp": now() - 52}));
+    let (gone, renewed) = (last("gone"), last("renewed"));
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    let listen = |token: &str| {
+        let mut events = serving.open(&modern(Some(token), "subscriptions/listen", wanted.clone()));
+        assert!(events.line_with("subscriptions/acknowledged").is_some());
+        events
+    };
+    let (mut modern_stream, mut stays) = (listen(&gone), listen(&renewed));
+    let greeted = serving.send(&greeting().token(&gone));
+    let session = greeted.header("mcp-session-id").unwrap();
+    let stream = Request::new("GET", "/mcp").with("Mcp-Session-Id", session);
+    let mut legacy_stream = serving.open(&stream.clone().token(&gone));
+    assert_eq!(legacy_stream.status, 200);
+    let new = |who: &str| issuer.token(&json!({"sub": who}));
+    serving.wait_for_tool(Some(&new("renewed")), "one__echo");
+    assert_eq!(modern_stream.line_with("no such text"), None);
+    assert_eq!(legacy_stream.line_with("no such text"), None);
+    // The session is still there for a new token, and whoever had one in time goes on.
+    assert_eq!(serving.open(&stream.clone().token(&gone)).status, 401);
+    assert_eq!(serving.open(&stream.token(&new("gone"))).status, 200);
+    switchboard.configure(&json!({"one": fixture(&["echo"]), "two": fixture(&["echo"])}));
+    assert!(stays.line_with("tools/list_changed").is_some());
+}
+
+#[test]
+fn keys_that_cannot_be_fetched_let_nobody_in_and_that_is_told() {
+    let switchboard = Switchboard::new();
+    let nowhere = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{nowhere}");
+    let flags = ["--oauth-issuer", &url, "--oauth-audience", AUDIENCE];
+    let serving = Serving::start(&switchboard, &flags);
+    let token = Issuer::start().token(&json!({"iss": url}));
+    assert_eq!(serving.send(&modern(Some(&token), "tools/list", json!({}))).status, 503);
+    let told = format!("warning: the keys of the issuer `{url}` cannot be fetched: `{url}/.well");
+    let line = serving.wait_for_error(&told);
+    assert!(line.contains("Connection refused"), "{line}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::console_person::Person;
 use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, said};
 use crate::http_client::Reply;
 use crate::running::{PATIENCE, is_alive, poll};
@@ -191,4 +192,24 @@ fn the_queue_is_empty_when_the_client_was_faster() {
     let late = switchboard.run(&["review", "answer", &entry, "reject"]);
     assert_ne!(late.code, 0, "{late:?}");
     assert_eq!(switchboard.json(&["review"]), json!([]));
+}
+
+#[test]
+fn the_console_says_that_the_program_of_a_review_has_ended() {
+    let (switchboard, mut gateway) = asking();
+    let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &can());
+    let stream = client.send("tools/call", &call("hello"));
+    let entry = waiting(&switchboard);
+    let person = Person::at(&switchboard, &[]);
+    let ended = |person: &Person| {
+        let listed = person.ask("reviews");
+        assert_eq!(listed[0]["id"], entry.as_str(), "{listed}");
+        listed[0]["program_ended"].as_bool().unwrap()
+    };
+    assert!(!ended(&person));
+    assert!(!person.get("/reviews").body.contains("its program has ended"));
+    gateway.running.kill();
+    drop(stream);
+    assert!(poll(PATIENCE, || ended(&person).then_some(())).is_some());
+    assert!(person.get("/reviews").body.contains("its program has ended"));
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::gateway::{MODERN, modern_params, names, said};
 use crate::running::{PATIENCE, Running, poll};
+use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
 /// Sends a request and waits for its answer.
@@ -93,4 +94,46 @@ fn what_is_cancelled_over_a_pipe_is_cancelled_at_the_server() {
     running.close_input();
     let ran = running.finish_within(Duration::from_secs(20)).expect(0);
     assert!(!ran.stdout.contains("\"id\":9"), "{ran:?}");
+}
+
+#[test]
+fn a_call_that_went_on_after_a_round_is_cancelled_by_its_last_request() {
+    let switchboard = Switchboard::new();
+    let (journal, trace) = (switchboard.text_path("journal"), switchboard.text_path("trace"));
+    let words = ["echo", "--journal", &journal, "--trace", &trace];
+    switchboard.configure(&json!({"echo": fixture(&words)}));
+    let mut running = switchboard.start(&["serve", "--stdio", "--review", "ask"]);
+    let with = |params: Value| modern_params(&params, &json!({"elicitation": {}}));
+    listed(&mut running, &with(json!({})), "echo__slow");
+    let call = json!({"name": "echo__slow", "arguments": {"ms": 600_000, "steps": 100_000}});
+    let began = |id: u64, running: &mut Running| {
+        let asked = ask(running, id, "tools/call", &with(call.clone()))["result"].clone();
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap();
+        let mut again = call.clone();
+        let yes = json!({"action": "accept", "content": {"answer": "run"}});
+        again["inputResponses"] = json!({key: yes});
+        again["requestState"] = asked["requestState"].clone();
+        let params = with(again);
+        let request =
+            json!({"jsonrpc": "2.0", "id": id + 1, "method": "tools/call", "params": params});
+        running.say(&format!("{request}\n"));
+    };
+    let started = || {
+        let heard = std::fs::read_to_string(&trace).unwrap_or_default();
+        heard.lines().filter(|line| line.contains("tools/call")).count()
+    };
+    began(1, &mut running);
+    until(|| started() > 0);
+    let cancel = json!({"requestId": 2, "reason": "enough"});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel});
+    running.say(&format!("{cancel}\n"));
+    crate::running::wait_for_text(&switchboard.path("journal"), "cancelled");
+    // The end of the pipe gives up what is left.
+    let before = started();
+    began(3, &mut running);
+    until(|| started() > before);
+    running.close_input();
+    let ran = running.finish_within(Duration::from_secs(20)).expect(0);
+    assert!(!ran.stdout.contains("\"id\":2,"), "{ran:?}");
+    assert_eq!(switchboard.recorded(), ["tool echo/slow: cancelled (by_caller)"; 2]);
 }

@@ -151,6 +151,10 @@ fn a_legacy_client_asks_for_a_task_and_waits_for_its_result() {
     assert_eq!(client.ask("tasks/cancel", &id)["error"]["code"], -32602);
     let refused = begin("far__hurry", json!({"ms": 1}));
     assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    for odd in [json!(true), json!({"ttl": "long"})] {
+        let call = json!({"name": "far__ponder", "arguments": {"ms": 1}, "task": odd});
+        assert_eq!(client.ask("tools/call", &call)["error"]["code"], -32602, "{call}");
+    }
     assert_eq!(switchboard.recorded(), ["tool far/ponder: ok"]);
 }
 
@@ -166,6 +170,33 @@ fn what_a_task_asks_a_legacy_client_comes_with_the_wait_for_its_result() {
     let asked = stream.next_of_a_request();
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
     assert_eq!(asked["params"]["_meta"][RELATED], about);
+    let result = json!({"action": "accept", "content": {"answer": "red"}});
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
+    assert_eq!(client.post(&answer).status, 202);
+    assert_eq!(said(&stream.next_of_a_request()), "found it: red");
+}
+
+#[test]
+fn what_a_task_asks_waits_for_the_next_request_where_a_legacy_client_goes_away() {
+    let (_switchboard, gateway) = far("legacy");
+    let client = Legacy::open(&gateway.url, NEWEST_LEGACY, &json!({"elicitation": {}}));
+    let call = json!({"name": "far__ponder", "arguments": {"ms": 50, "ask": true}, "task": {}});
+    let id = client.ask("tools/call", &call)["result"]["task"]["taskId"].clone();
+    let about = json!({"taskId": id});
+    let status = || client.ask("tasks/get", &about)["result"]["status"].clone();
+    until(|| status() == "input_required");
+    // One hangs up, another one is given up.
+    let mut stream = client.send("tasks/result", &about);
+    assert_eq!(stream.next_of_a_request()["method"], "elicitation/create");
+    assert_eq!(status(), "input_required");
+    drop(stream);
+    let request = json!({"jsonrpc": "2.0", "id": 77, "method": "tasks/result", "params": about});
+    let mut stream = client.post(&request);
+    assert_eq!(stream.next_of_a_request()["method"], "elicitation/create");
+    client.tell("notifications/cancelled", &json!({"requestId": 77}));
+    assert!(stream.next_event().is_none());
+    let mut stream = client.send("tasks/result", &about);
+    let asked = stream.next_of_a_request();
     let result = json!({"action": "accept", "content": {"answer": "red"}});
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
     assert_eq!(client.post(&answer).status, 202);

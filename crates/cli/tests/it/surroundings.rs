@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::switchboard::{Switchboard, fixture};
+use crate::switchboard::{Switchboard, fixture, text_of};
 
 /// A server that writes down its variables, its open files and its parent's variables.
 fn observer(switchboard: &Switchboard) -> String {
@@ -88,4 +88,24 @@ fn en_05_a_secret_among_the_arguments_is_warned_about_and_not_repeated() {
         switchboard.run(&["servers", "add", "two", "--", "x", "--token", &secret]).expect(0);
     assert!(added.stderr.contains("looks like a secret"), "{added:?}");
     assert!(!added.stderr.contains(&secret), "{added:?}");
+}
+
+#[test]
+fn a_file_of_variables_may_have_values_of_several_lines() {
+    let switchboard = Switchboard::new();
+    let mut entry = fixture(&["echo"]);
+    entry["envFile"] = json!("vars");
+    switchboard.configure(&json!({"it": entry}));
+    let key = "-----BEGIN-----\nab # cd\n-----END-----\n";
+    let own = switchboard.folder().join("own/vars");
+    std::fs::write(&own, format!("A=1\r\nPEM=\"{key}\" # ours\nB='x\ny'\nC=2\n")).unwrap();
+    let told = switchboard.call(&["it", "environment"], 0);
+    let variables: serde_json::Value = serde_json::from_str(text_of(&told)).unwrap();
+    let found = ["A", "PEM", "B", "C"].map(|name| variables[name].as_str().unwrap());
+    assert_eq!(found, ["1", key, "x\ny", "2"]);
+    std::fs::write(&own, "A=1\nB=2\nPEM=\"secret\nC=3\n").unwrap();
+    let refused = switchboard.run(&["call", "it", "environment"]).expect(4);
+    let expected = "cannot be read at line 3: the quote that begins in this line is not closed";
+    assert!(refused.stderr.contains(expected), "{refused:?}");
+    assert!(!refused.stderr.contains("secret"), "{refused:?}");
 }

@@ -154,15 +154,10 @@ pub(crate) async fn what_if(
 
 /// The newest calls of so many hours, the oldest first.
 async fn recorded(console: &Console, hours: u32) -> Result<Vec<Full>, Problem> {
-    let ledger = console.host.ledger();
-    let trouble =
-        |error: switchboard_host::record::LedgerError| Problem::trouble(error.to_string());
     let age = Duration::from_secs(u64::from(hours) * 3_600);
     let filter = Filter { limit: CALLS, ..Filter::default() }.within(age);
-    let listed = ledger.list(filter).await.map_err(trouble)?;
-    let mut calls = Vec::new();
-    for summary in listed.into_iter().rev() {
-        calls.extend(ledger.show(summary.id).await.map_err(trouble)?);
-    }
+    let calls = console.host.ledger().list_full(filter).await;
+    let mut calls = calls.map_err(|error| Problem::trouble(error.to_string()))?;
+    calls.reverse();
     Ok(calls)
 }

@@ -61,6 +61,10 @@ async fn switch(console: &Console, name: String, to: Switch) -> Answer {
         return Err(Problem::unusable(why).with_hint("the setting `builtin` switches it off"));
     }
     let id = server.id.clone();
-    blocking(move || config::set_disabled(&file, id.as_str(), to == Switch::Off)).await?;
+    blocking(move || match to {
+        Switch::On => config::enable_server(&file, id.as_str()),
+        Switch::Off => config::disable_server(&file, id.as_str()),
+    })
+    .await?;
     Ok(reply::json(&ServerSwitched { server: name, enabled: to == Switch::On }))
 }

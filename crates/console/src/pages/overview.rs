@@ -33,6 +33,9 @@ fn body(shown: &OverviewShown) -> Markup {
     html! {
         (heading("Overview", &html! { "What is connected, what waits for you, and what happened." }))
         div data-live="overview" {
+            @if let Some(why) = &shown.refused {
+                p class="note bad" role="alert" { "Calls are refused: " (why) }
+            }
             div class="tiles" {
                 (tile("Servers", "/servers", &servers_count(shown), &by_state(shown)))
                 (tile("Waiting for you", "/reviews", &html! {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use switchboard_host::record::{CallId, Full};
+use switchboard_host::record::{CallId, Full, LedgerError};
 use switchboard_host::timeline::ShownStep;
 use switchboard_host::{OutcomeKind, Record, Target};
 
@@ -88,20 +88,21 @@ pub(crate) struct Ran {
 pub(crate) async fn call(console: &Console, id: &str) -> Result<CallShown, Problem> {
     let missing = || Problem::missing(format!("no call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
-    call_of(console, number).await?.ok_or_else(missing)
+    let found = console.host.ledger().show(number).await.map_err(trouble)?;
+    with_result(console, found.ok_or_else(missing)?).await
 }
 
-/// Everything about a call; nothing if it is not recorded.
-pub(super) async fn call_of(console: &Console, id: CallId) -> Result<Option<CallShown>, Problem> {
-    let ledger = console.host.ledger();
-    let trouble =
-        |error: switchboard_host::record::LedgerError| Problem::trouble(error.to_string());
-    let Some(full) = ledger.show(id).await.map_err(trouble)? else { return Ok(None) };
-    let whole = ledger.result_of(&full).await.map_err(trouble)?;
+/// A call with its result, as far as that is shown.
+pub(super) async fn with_result(console: &Console, full: Full) -> Result<CallShown, Problem> {
+    let whole = console.host.ledger().result_of(&full).await.map_err(trouble)?;
     let fits = whole.as_ref().filter(|bytes| bytes.len() <= SHOWN_BYTES);
     let result = fits.and_then(|bytes| value(bytes));
     let result_cut = full.result.is_some() && result.is_none();
-    Ok(Some(shown(full, result, result_cut)))
+    Ok(shown(full, result, result_cut))
+}
+
+fn trouble(error: LedgerError) -> Problem {
+    Problem::trouble(error.to_string())
 }
 
 fn shown(full: Full, result: Option<Box<RawValue>>, result_cut: bool) -> CallShown {

@@ -4,7 +4,7 @@ use futures_util::{Stream, stream};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use switchboard_host::record::{CallId, Filter};
 
-use super::call::{CallShown, call_of};
+use super::call::{CallShown, with_result};
 use super::calls::{CallQuery, filter};
 use crate::console::{Console, Shared};
 use crate::reply::{Problem, Refusal};
@@ -35,20 +35,18 @@ pub(crate) fn exported(generator: &mut SchemaGenerator) -> Schema {
 
 /// The lines of a page, and its last call if there may be another page.
 async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
-    let listed = match console.host.ledger().list(filter).await {
+    let listed = match console.host.ledger().list_full(filter).await {
         Ok(listed) => listed,
         Err(error) => return (line(&Refusal::from(Problem::trouble(error.to_string()))), None),
     };
     let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == AT_ONCE);
-    let last = listed.last().filter(|_| is_full).map(|last| last.id);
+    let last = listed.last().filter(|_| is_full).map(|last| last.summary.id);
     let mut text = String::new();
-    for summary in listed {
-        let shown: Result<Option<CallShown>, Problem> = call_of(console, summary.id).await;
-        match shown {
-            Ok(Some(shown)) => text.push_str(&line(&shown)),
-            Ok(None) => {}
-            Err(problem) => text.push_str(&line(&Refusal::from(problem))),
-        }
+    for full in listed {
+        text.push_str(&match with_result(console, full).await {
+            Ok(shown) => line(&shown),
+            Err(problem) => line(&Refusal::from(problem)),
+        });
     }
     (text, last)
 }

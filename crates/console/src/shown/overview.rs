@@ -22,6 +22,8 @@ const NEWEST: u32 = 8;
 /// The whole at a glance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OverviewShown {
+    /// Why calls are refused at this moment, if they are: they could not be recorded.
+    pub(crate) refused: Option<String>,
     /// How many servers there are.
     pub(crate) servers: usize,
     /// How many servers are in each state.
@@ -74,6 +76,7 @@ pub(crate) async fn overview(console: &Console) -> Result<OverviewShown, Problem
     }
     let waiting = console.host.waiting().list().await;
     Ok(OverviewShown {
+        refused: console.host.ledger().check().err().map(|error| error.to_string()),
         servers: servers.len(),
         states,
         tools: servers.iter().map(|server| server.tools).sum(),

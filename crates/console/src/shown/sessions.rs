@@ -6,6 +6,7 @@ use switchboard_agent::kept_inputs;
 use switchboard_agent::turn::{Asked, Entry, Input};
 use switchboard_host::OutcomeKind;
 use switchboard_host::record::{Durability, SessionSummary, Sessions};
+use switchboard_host::redact;
 
 use crate::console::Console;
 use crate::reply::Problem;
@@ -102,7 +103,7 @@ fn row(session: SessionSummary) -> SessionRow {
     let title = session.name.or(session.opening);
     SessionRow {
         id: session.id.to_string(),
-        title: title.unwrap_or_else(|| "A conversation".to_owned()),
+        title: without_secrets(&title.unwrap_or_else(|| "A conversation".to_owned())),
         model: session.model,
         folder: session.folder.display().to_string(),
         created_at: session.created_at.to_string(),
@@ -116,7 +117,10 @@ fn turns(entries: Vec<Entry>) -> Vec<Turn> {
     let mut turns = Vec::new();
     for entry in entries {
         let number = entry.number;
-        let plain = |who, text| Turn { number, who, text, name: None, outcome: None, call: None };
+        let plain = |who, text: String| {
+            let text = without_secrets(&text);
+            Turn { number, who, text, name: None, outcome: None, call: None }
+        };
         turns.extend(match entry.input {
             Input::Began { .. } | Input::Decided { .. } => None,
             Input::Said { text, images } => {
@@ -130,7 +134,7 @@ fn turns(entries: Vec<Entry>) -> Vec<Turn> {
             Input::Ended { slot, end } => Some(Turn {
                 number,
                 who: "call",
-                text: end.text,
+                text: without_secrets(&end.text),
                 name: asked.get(slot).map(|asked| asked.name.clone()),
                 outcome: Some(end.outcome.as_str()),
                 call: end.call,
@@ -151,6 +155,11 @@ fn turns(entries: Vec<Entry>) -> Vec<Turn> {
         });
     }
     turns
+}
+
+/// What a model needs to go on stays in the store; a page needs no secrets.
+fn without_secrets(text: &str) -> String {
+    redact::text(text).into_owned()
 }
 
 fn pictures(count: usize) -> String {

@@ -1,9 +1,10 @@
 //! Responses: one JSON text, or a stream of events that ends with it.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use switchboard_wire::{Json, RpcError};
@@ -17,10 +18,34 @@ use crate::session::NoRoom;
 /// A stream that has nothing to say says so this often, so that nobody in between closes it.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// What is longer leaves in pieces of so many bytes.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// A JSON text.
 pub(super) fn json(status: StatusCode, text: String) -> Response {
     let mut response = (status, text).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The same for a request that counts, by its `pass`, until all but the last piece of the answer was
+/// taken: who asks for long answers and does not read them has only so many.
+pub(super) fn counted(status: StatusCode, text: String, pass: impl Send + 'static) -> Response {
+    if text.len() <= PIECE_BYTES {
+        return json(status, text);
+    }
+    let length = HeaderValue::from(text.len());
+    let start = (Bytes::from(text), Some(pass));
+    let pieces = futures_util::stream::unfold(start, |(mut rest, pass)| async move {
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        // Before the last one leaves: who has it may ask for the next thing.
+        let pass = pass.filter(|_| !rest.is_empty());
+        (!piece.is_empty()).then_some((Ok::<Bytes, Infallible>(piece), (rest, pass)))
+    });
+    let mut response = (status, Body::from_stream(pieces)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_LENGTH, length);
     response
 }
 
@@ -107,7 +132,7 @@ fn stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
                 Err(_) => ": \n\n".to_owned(),
             },
         };
-        Some((Ok::<Bytes, std::convert::Infallible>(Bytes::from(text)), (None, messages)))
+        Some((Ok::<Bytes, Infallible>(Bytes::from(text)), (None, messages)))
     });
     let mut response = Body::from_stream(stream).into_response();
     let headers = response.headers_mut();
@@ -128,7 +153,27 @@ fn event(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::event;
+    use std::sync::Arc;
+
+    use axum::http::StatusCode;
+    use futures_util::StreamExt as _;
+
+    use super::{PIECE_BYTES, counted, event};
+
+    #[tokio::test]
+    async fn a_long_answer_counts_until_its_last_piece_leaves() {
+        let pass = Arc::new(());
+        for (length, expected) in [(10, &[1][..]), (PIECE_BYTES * 2 + 1, &[2, 2, 1])] {
+            let response = counted(StatusCode::OK, "x".repeat(length), Arc::clone(&pass));
+            let mut pieces = response.into_body().into_data_stream();
+            let (mut counts, mut bytes) = (Vec::new(), 0);
+            while let Some(piece) = pieces.next().await {
+                bytes += piece.unwrap().len();
+                counts.push(Arc::strong_count(&pass));
+            }
+            assert_eq!((counts.as_slice(), bytes), (expected, length));
+        }
+    }
 
     #[test]
     fn no_line_break_in_a_message_ends_its_event() {

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::any;
 
 use super::Door;
 use super::body::json;
@@ -26,7 +26,10 @@ struct Shown {
 /// The registry's API below `/v0.1`.
 pub fn directory(door: Door, directory: Arc<dyn Directory>) -> Router {
     let shown = Arc::new(Shown { door, directory });
-    Router::new().route("/v0.1/{*path}", get(answered)).with_state(shown)
+    let otherwise = async |State(shown): State<Arc<Shown>>, uri: Uri, headers: HeaderMap| {
+        shown.door.only_in("GET,HEAD", &uri, &headers)
+    };
+    Router::new().route("/v0.1/{*path}", any(otherwise).get(answered)).with_state(shown)
 }
 
 async fn answered(State(shown): State<Arc<Shown>>, uri: Uri, headers: HeaderMap) -> Response {

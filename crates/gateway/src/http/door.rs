@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 
@@ -16,6 +16,13 @@ pub trait Keys: Send + Sync {
 
     /// Whether somebody who was let in before still would be.
     fn holds(&self, identity: &str) -> bool {
+        let _ = identity;
+        true
+    }
+
+    /// Whether the last proof of somebody who was let in before has not run out. Who comes with a
+    /// new one goes on where it was, so only its streams end.
+    fn is_current(&self, identity: &str) -> bool {
         let _ = identity;
         true
     }
@@ -68,6 +75,20 @@ impl Door {
     /// Refuses what is not meant for us, or comes from a page of somebody else.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Box<Response>> {
         self.check_names(uri, headers).map_err(|refusal| Box::new(refused(refusal)))
+    }
+
+    /// The answer to a request in a way that there is not. Whoever is not let in does not learn in
+    /// which ways it could be asked.
+    pub(crate) fn only_in(
+        &self,
+        allowed: &'static str,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Response {
+        match self.check(uri, headers) {
+            Ok(()) => (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, allowed)]).into_response(),
+            Err(refused) => *refused,
+        }
     }
 
     /// A page of another origin must not reach us through the browser of somebody who may.

@@ -11,7 +11,7 @@ use switchboard_wire::envelope::{self as wire_envelope, Message};
 use switchboard_wire::{Json, Revision};
 use tokio::sync::mpsc;
 
-use super::body::{accepted, events, full, json, no_room, refusal};
+use super::body::{accepted, counted, events, full, json, no_room, refusal};
 use super::door::only;
 use super::post::Front;
 use crate::access::Access;
@@ -19,7 +19,6 @@ use crate::asked::Asked;
 use crate::client::Out;
 use crate::envelope::response;
 use crate::gateway::Gateway;
-use crate::limits::Pass;
 use crate::session::{Session, locked};
 use crate::stdio::{Greeting, cancelled_id};
 
@@ -44,18 +43,19 @@ pub(super) async fn take(
     match message {
         Message::Request { id, method, params } => {
             let pass = match front.gateway.enter(&access.identity) {
-                Ok(pass) => pass,
+                Ok(pass) => Arc::new(pass),
                 Err(refused) => return full(&id, refused),
             };
             let (messages, mut stream) = mpsc::channel(64);
-            spawn(&front.gateway, &session, messages, (id, method, params), pass);
+            let request = (id, method, params);
+            spawn(&front.gateway, &session, messages, request, Arc::clone(&pass));
             // A single message is the answer itself; more than one make a stream.
             let Some(first) = stream.recv().await else {
                 // It was cancelled, so that there is no answer.
                 return events(None, stream);
             };
             if is_answer(&first) {
-                json(StatusCode::OK, first)
+                counted(StatusCode::OK, first, pass)
             } else {
                 events(Some(first), stream)
             }
@@ -139,13 +139,14 @@ async fn greet(gateway: &Gateway, access: &Access, id: &Json, params: Option<&Js
     answer
 }
 
-/// Answers a request, also when its client hangs up: that is no cancellation in this era.
+/// Answers a request, also when its client hangs up: that is no cancellation in this era. It counts,
+/// by its `pass`, until it has its answer.
 pub(super) fn spawn(
     gateway: &Gateway,
     session: &Arc<Session>,
     messages: mpsc::Sender<String>,
     (id, method, params): (Json, String, Option<Json>),
-    pass: Pass,
+    pass: impl Send + 'static,
 ) {
     let asked = asked(session, messages.clone(), (id.clone(), method, params));
     let cancel = asked.cancel.clone();

@@ -7,6 +7,7 @@ mod elsewhere;
 mod legacy;
 mod modern;
 mod nowhere;
+mod patient;
 mod post;
 mod serve;
 mod sse;

@@ -14,7 +14,7 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::body::{accepted, events, full, json, refusal};
+use super::body::{accepted, counted, events, full, json, refusal};
 use super::post::{Front, PROTOCOL_VERSION};
 use crate::access::Access;
 use crate::answer::Reply;
@@ -112,7 +112,7 @@ async fn answer(
     else {
         return tokio::select! {
             biased;
-            answer = gateway.answer(&asked) => answered(&asked.id, &answer),
+            answer = gateway.answer(&asked) => answered(&asked.id, &answer, pass),
             () = pass.over().cancelled() => revoked(),
         };
     };
@@ -122,7 +122,7 @@ async fn answer(
         biased;
         answer = &mut answering => {
             // What was said on the way may be here at the same time.
-            let Ok(first) = messages.try_recv() else { return answered(&id, &answer) };
+            let Ok(first) = messages.try_recv() else { return answered(&id, &answer, pass) };
             // There is room: one has just been taken out.
             sender.try_send(response(&id, answer.as_ref())).ok();
             return events(Some(first), messages);
@@ -144,9 +144,9 @@ async fn answer(
     events(first, messages)
 }
 
-fn answered(id: &Json, answer: &Result<Reply, RpcError>) -> Response {
+fn answered(id: &Json, answer: &Result<Reply, RpcError>, pass: Pass) -> Response {
     let status = answer.as_ref().err().map_or(StatusCode::OK, status_of);
-    json(status, response(id, answer.as_ref()))
+    counted(status, response(id, answer.as_ref()), pass)
 }
 
 fn status_of(error: &RpcError) -> StatusCode {

@@ -11,7 +11,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, any};
 use switchboard_wire::envelope::{self, Message};
 use switchboard_wire::{Json, Revision};
 
@@ -43,13 +43,15 @@ pub fn router(gateway: Gateway, door: Door, pages: Pages) -> Router {
     let other_origins = (!door.origins.is_empty()).then(|| door.clone());
     let front = Arc::new(Front { gateway, door, nowhere: pages.nowhere });
     let own = Router::new()
-        .route("/mcp", post(posted).get(legacy::listen).delete(legacy::leave))
-        .route("/sse", get(sse::open))
-        .route("/messages", post(sse::posted))
-        .route(METADATA, get(metadata))
-        .route(&format!("{METADATA}/{{*path}}"), get(metadata))
+        .route(
+            "/mcp",
+            ways("POST,GET,HEAD,DELETE").post(posted).get(legacy::listen).delete(legacy::leave),
+        )
+        .route("/sse", ways("GET,HEAD").get(sse::open))
+        .route("/messages", ways("POST").post(sse::posted))
+        .route(METADATA, ways("GET,HEAD").get(metadata))
+        .route(&format!("{METADATA}/{{*path}}"), ways("GET,HEAD").get(metadata))
         .fallback(nothing)
-        .method_not_allowed_fallback(not_in_this_way)
         .with_state(front);
     let own = match other_origins {
         Some(door) => own.layer(from_fn_with_state(door, elsewhere::told)),
@@ -58,16 +60,11 @@ pub fn router(gateway: Gateway, door: Door, pages: Pages) -> Router {
     own.merge(pages.router)
 }
 
-/// Whoever is not let in does not learn in which ways it could be asked.
-async fn not_in_this_way(
-    State(front): State<Arc<Front>>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response {
-    match front.door.check(&uri, &headers) {
-        Ok(()) => StatusCode::METHOD_NOT_ALLOWED.into_response(),
-        Err(refused) => *refused,
-    }
+/// Says to whoever asks in another way which ones there are.
+fn ways(allowed: &'static str) -> MethodRouter<Arc<Front>> {
+    any(async move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap| {
+        front.door.only_in(allowed, &uri, &headers)
+    })
 }
 
 /// Says how to get in, to whoever is not in yet.

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::patient::Patient;
 use super::post::router;
 use super::{Door, Pages};
 use crate::gateway::Gateway;
@@ -120,6 +121,7 @@ impl Served {
         builder.http1().timer(TokioTimer::new()).header_read_timeout(self.read_limit);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.read_limit);
         let service = TowerToHyperService::new(self.router);
+        let stream = Patient::new(stream, self.read_limit);
         let serving = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(serving);
         // A connection that breaks has nobody left to be told.
@@ -153,10 +155,12 @@ async fn spoken(stream: &TcpStream) -> Option<Spoken> {
     }
 }
 
-/// Ends what belongs to callers who were let in and no longer would be.
+/// Ends what belongs to callers who were let in and no longer would be, and streams whose proof has
+/// run out.
 async fn look_after(gateway: Gateway, door: Door, stop: CancellationToken) {
     let Some(keys) = door.keys else { return };
     while stop.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
         gateway.dismiss(|identity| keys.holds(identity));
+        gateway.hang_up(|identity| keys.is_current(identity));
     }
 }

@@ -69,6 +69,10 @@ pub(super) async fn posted(
     };
     match envelope::read_strictly(&body) {
         Ok(Message::Request { id, method, params }) if method == "initialize" => {
+            let _pass = match front.gateway.enter(&access.identity) {
+                Ok(pass) => pass,
+                Err(refused) => return full(&id, refused),
+            };
             match Greeting::read(params.as_ref()) {
                 Ok(greeting) => session.introduce(Arc::new(greeting.client(&access))),
                 Err(error) => {
@@ -85,14 +89,16 @@ pub(super) async fn posted(
             // Before it is let in: who is let in keeps the stream open while we end.
             let answering = session.answering();
             let pass = match front.gateway.enter(&access.identity) {
-                Ok(pass) => pass,
+                Ok(pass) => Arc::new(pass),
                 Err(refused) => return full(&id, refused),
             };
             let (messages, stream) = mpsc::channel(64);
-            legacy::spawn(&front.gateway, &session, messages, (id, method, params), pass);
+            let request = (id, method, params);
+            legacy::spawn(&front.gateway, &session, messages, request, Arc::clone(&pass));
             tokio::spawn(async move {
                 carry(&session, stream).await;
-                drop(answering);
+                // Answers that nobody reads count: there would be no end of them.
+                drop((answering, pass));
             });
         }
         Ok(message) => legacy::tell(&session, message),

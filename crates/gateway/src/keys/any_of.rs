@@ -32,6 +32,11 @@ impl Keys for AnyOf {
         if identity.starts_with("token:") { self.tokens.holds(identity) } else { true }
     }
 
+    fn is_current(&self, identity: &str) -> bool {
+        let named = identity.starts_with("token:");
+        named || self.oauth.as_ref().is_none_or(|oauth| oauth.is_current(identity))
+    }
+
     fn metadata(&self) -> Option<&str> {
         self.oauth.as_ref().and_then(Keys::metadata)
     }

@@ -1,12 +1,12 @@
 //! Fetches the keys of an issuer: when they are first needed, and again when a new one appears.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::error::KeyError;
 use super::jwks::{self, Key};
@@ -14,29 +14,42 @@ use crate::session::locked;
 
 /// Keys are fetched anew after so long.
 const FRESH: Duration = Duration::from_secs(60 * 60);
+/// Keys that could not be fetched anew for so long count no more: some of them may be revoked.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// A key that is not known makes us fetch no more often than this.
 const PAUSE: Duration = Duration::from_secs(60);
 /// While there are no keys at all, we try more often.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
+/// How long all that has to be asked for the keys may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LIMIT_BYTES: usize = 1 << 20;
 
+/// Hears why keys cannot be fetched, and nothing once they can.
+pub(super) type Told = Box<dyn Fn(Option<&str>) + Send + Sync>;
+
 /// An issuer and the keys that we know of it.
 pub(super) struct Issuer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
     name: String,
     /// Where its keys are, if that need not be found out.
     keys_at: Option<Url>,
     client: Client,
     kept: Mutex<Kept>,
     /// One fetches, the others wait for it.
-    turn: Semaphore,
+    turn: Arc<Semaphore>,
+    told: OnceLock<Told>,
 }
 
 #[derive(Clone, Default)]
 struct Kept {
     keys: Arc<Vec<Key>>,
     fetched: Option<Instant>,
+    /// When the last try ended.
     tried: Option<Instant>,
+    problem: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -58,86 +71,167 @@ impl Issuer {
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")));
         let builder = if is_loopback(&address) { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|error| KeyError::NoClient(error.to_string()))?;
-        let kept = Mutex::default();
-        Ok(Self { name: name.to_owned(), keys_at, client, kept, turn: Semaphore::new(1) })
+        let inner = Inner {
+            name: name.to_owned(),
+            keys_at,
+            client,
+            kept: Mutex::default(),
+            turn: Arc::new(Semaphore::new(1)),
+            told: OnceLock::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     pub(super) fn name(&self) -> &str {
-        &self.name
+        &self.inner.name
     }
 
-    /// The keys, fetched again if none `fits`; nothing if there have never been any.
-    pub(super) async fn keys(&self, fits: impl Fn(&[Key]) -> bool) -> Option<Arc<Vec<Key>>> {
-        if let Some(keys) = self.settled(&fits) {
-            return keys;
+    /// Has somebody told when keys cannot be fetched.
+    pub(super) fn tell(&self, told: Told) {
+        // Only the first one is: nobody asks twice.
+        self.inner.told.set(told).ok();
+    }
+
+    /// Whether the keys are such that it `fits`, once they were fetched again if it does not;
+    /// nothing if there are no keys that count.
+    pub(super) async fn has_keys(&self, fits: impl Fn(&[Key]) -> bool) -> Option<bool> {
+        let inner = &self.inner;
+        if let Some(settled) = inner.settled(&fits) {
+            return settled;
         }
-        let Ok(_turn) = self.turn.acquire().await else { return None };
+        // A key that is known need not wait for somebody else who fetches.
+        let others_fetch = inner.turn.available_permits() == 0;
+        if others_fetch && locked(&inner.kept).clone().knows(&fits) {
+            return Some(true);
+        }
+        let Ok(turn) = Arc::clone(&inner.turn).acquire_owned().await else { return None };
         // Whoever had the turn before may have fetched what is needed.
-        if let Some(keys) = self.settled(&fits) {
-            return keys;
+        if let Some(settled) = inner.settled(&fits) {
+            return settled;
         }
-        locked(&self.kept).tried = Some(Instant::now());
-        let fetched = self.fetch().await;
-        let mut kept = locked(&self.kept);
-        if let Some(keys) = fetched {
-            kept.keys = Arc::new(keys);
-            kept.fetched = Some(Instant::now());
-        }
-        kept.answer()
+        let fetching = Arc::clone(inner);
+        // By itself: who asked may hang up, and the others need the keys all the same.
+        let fetched = tokio::spawn(async move {
+            fetching.renew().await;
+            drop(turn);
+        });
+        fetched.await.ok();
+        let kept = locked(&inner.kept).clone();
+        kept.counts().then(|| kept.knows(&fits))
     }
+}
 
+impl Inner {
     /// What is to be answered without fetching, if so.
-    fn settled(&self, fits: impl Fn(&[Key]) -> bool) -> Option<Option<Arc<Vec<Key>>>> {
+    fn settled(&self, fits: impl Fn(&[Key]) -> bool) -> Option<Option<bool>> {
         let kept = locked(&self.kept).clone();
+        let counts = kept.counts();
         let fresh = kept.fetched.is_some_and(|at| at.elapsed() < FRESH);
-        let pause = if kept.fetched.is_some() { PAUSE } else { FIRST_PAUSE };
+        let pause = if counts { PAUSE } else { FIRST_PAUSE };
         let waits = kept.tried.is_some_and(|at| at.elapsed() < pause);
-        (fresh && fits(&kept.keys) || waits).then(|| kept.answer())
+        if (fresh || waits) && kept.knows(&fits) {
+            return Some(Some(true));
+        }
+        waits.then(|| counts.then_some(false))
     }
 
-    async fn fetch(&self) -> Option<Vec<Key>> {
+    /// Fetches the keys, and notes how that went.
+    async fn renew(&self) {
+        let fetched = timeout(PATIENCE, self.fetch()).await.unwrap_or_else(|_| {
+            Err(format!("there was no answer within {} seconds", PATIENCE.as_secs()))
+        });
+        let mut kept = locked(&self.kept);
+        kept.tried = Some(Instant::now());
+        let problem = match fetched {
+            Ok(keys) => {
+                kept.keys = Arc::new(keys);
+                kept.fetched = kept.tried;
+                None
+            }
+            Err(problem) => Some(problem),
+        };
+        let is_news = kept.problem != problem;
+        kept.problem.clone_from(&problem);
+        drop(kept);
+        if let Some(told) = self.told.get().filter(|_| is_news) {
+            told(problem.as_deref());
+        }
+    }
+
+    async fn fetch(&self) -> Result<Vec<Key>, String> {
         let address = match &self.keys_at {
             Some(address) => address.clone(),
             None => self.discover().await?,
         };
-        jwks::read(&self.text(address).await?)
+        let text = self.text(&address).await?;
+        jwks::read(&text).ok_or_else(|| format!("`{address}` has no set of keys"))
     }
 
     /// Finds out where the keys are, from what the issuer says about itself.
-    async fn discover(&self) -> Option<Url> {
-        let issuer: Url = self.name.parse().ok()?;
+    async fn discover(&self) -> Result<Url, String> {
+        let issuer: Url = self.name.parse().map_err(|_| "it has no address".to_owned())?;
+        let mut problem = String::new();
         for place in places(&issuer) {
-            let Some(text) = self.text(place).await else { continue };
-            let Ok(metadata) = serde_json::from_str::<Metadata>(&text) else { continue };
-            if metadata.issuer != self.name {
-                continue;
-            }
-            let address = safe_address(&metadata.jwks_uri).ok()?;
+            let metadata = match self.text(&place).await {
+                Ok(text) => serde_json::from_str::<Metadata>(&text)
+                    .map_err(|error| format!("`{place}` tells nothing of an issuer: {error}")),
+                Err(why) => Err(why),
+            };
+            let metadata = match metadata {
+                Ok(metadata) if metadata.issuer == self.name => metadata,
+                Ok(other) => {
+                    problem = format!("`{place}` tells of another issuer, `{}`", other.issuer);
+                    continue;
+                }
+                Err(why) => {
+                    problem = why;
+                    continue;
+                }
+            };
+            let address = safe_address(&metadata.jwks_uri).map_err(|error| error.to_string())?;
             // Somebody elsewhere does not send us to a port of this machine.
-            return (!is_loopback(&address) || is_loopback(&issuer)).then_some(address);
+            if is_loopback(&address) && !is_loopback(&issuer) {
+                return Err(format!("`{place}` leads to this machine"));
+            }
+            return Ok(address);
         }
-        None
+        Err(problem)
     }
 
-    async fn text(&self, address: Url) -> Option<String> {
-        let mut response = self.client.get(address).send().await.ok()?;
+    async fn text(&self, address: &Url) -> Result<String, String> {
+        let broken = |error: reqwest::Error| format!("`{address}`: {}", innermost(&error));
+        let mut response = self.client.get(address.clone()).send().await.map_err(broken)?;
         if !response.status().is_success() {
-            return None;
+            return Err(format!("`{address}` answered with status {}", response.status().as_u16()));
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.ok()? {
+        while let Some(chunk) = response.chunk().await.map_err(broken)? {
             if body.len() + chunk.len() > LIMIT_BYTES {
-                return None;
+                return Err(format!("`{address}` has more than {LIMIT_BYTES} bytes"));
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).ok()
+        String::from_utf8(body).map_err(|_| format!("`{address}` is no text"))
     }
 }
 
+/// What is at the bottom of an error: the rest says only that there was one.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
 impl Kept {
-    fn answer(&self) -> Option<Arc<Vec<Key>>> {
-        self.fetched.is_some().then(|| Arc::clone(&self.keys))
+    /// Whether there are keys, and not too old ones.
+    fn counts(&self) -> bool {
+        self.fetched.is_some_and(|at| at.elapsed() < LONGEST)
+    }
+
+    fn knows(&self, fits: impl Fn(&[Key]) -> bool) -> bool {
+        self.counts() && fits(&self.keys)
     }
 }
 

@@ -34,9 +34,19 @@ pub(super) struct Expected<'a> {
 /// What a token that holds says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claims {
-    pub(super) subject: String,
+    /// Whose it is; nobody's for a client that acts for itself.
+    pub(super) subject: Option<String>,
     pub(super) client: Option<String>,
     pub(super) scopes: Vec<String>,
+    /// Until when it counts, in seconds since 1970.
+    pub(super) until: u64,
+}
+
+impl Claims {
+    /// Who comes with it: a person, or else a client.
+    pub(super) fn who(&self) -> &str {
+        self.subject.as_deref().or(self.client.as_deref()).unwrap_or_default()
+    }
 }
 
 /// Why a token does not count, in words that give nothing away.
@@ -81,6 +91,7 @@ struct Body {
     aud: Option<OneOrMany>,
     exp: Option<f64>,
     nbf: Option<f64>,
+    iat: Option<f64>,
     sub: Option<String>,
     client_id: Option<String>,
     azp: Option<String>,
@@ -136,20 +147,17 @@ pub(super) fn read(token: &str) -> Result<Unverified<'_>, Bad> {
 }
 
 impl Unverified<'_> {
-    /// Whether one of the keys may have signed it.
-    pub(super) fn has_key(&self, keys: &[Key]) -> bool {
-        keys.iter().any(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
-    }
-
-    /// What it says, if an issuer's key signed it and it is meant for us now.
-    pub(super) fn verify(&self, keys: &[Key], expected: Expected<'_>) -> Result<Claims, Bad> {
+    /// Whether one of the keys signed it.
+    pub(super) fn is_signed_with(&self, keys: &[Key]) -> bool {
         let mut candidates = keys
             .iter()
             .filter(|key| key.may_have_signed(self.algorithm, self.key_id.as_deref()))
             .take(TRIES);
-        if !candidates.any(|key| key.signed(self.signed.as_bytes(), &self.signature)) {
-            return Err(Bad::Signature);
-        }
+        candidates.any(|key| key.signed(self.signed.as_bytes(), &self.signature))
+    }
+
+    /// What it says, if it is meant for us now. To be believed only of one that is signed.
+    pub(super) fn claims(&self, expected: Expected<'_>) -> Result<Claims, Bad> {
         let body: Body = serde_json::from_slice(&self.claims).map_err(|_| Bad::Form)?;
         if body.iss.as_deref() != Some(expected.issuer) {
             return Err(Bad::Issuer);
@@ -159,17 +167,25 @@ impl Unverified<'_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "seconds of this millennium fit")]
         let now = expected.now as f64;
-        if !body.exp.is_some_and(|end| now < end + SKEW) {
-            return Err(Bad::Expired);
-        }
-        if body.nbf.is_some_and(|start| now < start - SKEW) {
+        let until = body.exp.map(|end| end + SKEW).filter(|until| now < *until);
+        let until = until.ok_or(Bad::Expired)?;
+        if [body.nbf, body.iat].into_iter().flatten().any(|start| now < start - SKEW) {
             return Err(Bad::NotYet);
         }
-        let client = body.client_id.or(body.azp);
-        let subject = body.sub.or_else(|| client.clone()).filter(|subject| !subject.is_empty());
+        let given = |name: &String| !name.is_empty();
+        let (subject, client) = (body.sub, body.client_id.or(body.azp));
+        if !subject.as_ref().or(client.as_ref()).is_some_and(given) {
+            return Err(Bad::Nobody);
+        }
         let mut scopes = body.scope.map(OneOrMany::words).unwrap_or_default();
         scopes.extend(body.scp.map(OneOrMany::words).unwrap_or_default());
-        Ok(Claims { subject: subject.ok_or(Bad::Nobody)?, client, scopes })
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is after now, and what is beyond all numbers becomes the largest"
+        )]
+        let until = until as u64;
+        Ok(Claims { subject, client, scopes, until })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Lets in whoever presents a token that an issuer made for us.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use switchboard_host::catalog::shown_text;
 use switchboard_host::config::ViewOf;
+use switchboard_host::digest;
 
 use super::error::KeyError;
 use super::issuer::{Issuer, safe_address};
@@ -14,6 +15,7 @@ use super::token::now;
 use super::views::Views;
 use crate::access::Access;
 use crate::http::{Admitting, Keys, Refusal};
+use crate::session::locked;
 use crate::view::View;
 
 /// Whose tokens are accepted, and which.
@@ -34,11 +36,15 @@ pub struct OauthOptions {
 /// The tokens of an issuer.
 pub struct Oauth {
     issuer: Issuer,
+    /// Where the issuer is, without the rest of its address.
+    place: String,
     audience: String,
     scopes: Vec<String>,
     views: Option<Views>,
     metadata: String,
     metadata_at: String,
+    /// Until when the last token of everybody counts who was let in, in seconds since 1970.
+    until: Mutex<HashMap<Arc<str>, u64>>,
 }
 
 impl Oauth {
@@ -51,25 +57,39 @@ impl Oauth {
             return Err(KeyError::BadScope(bad.clone()));
         }
         let issuer = Issuer::new(&options.issuer, options.keys_at.as_deref())?;
+        let at = safe_address(&options.issuer)?;
+        let port = at.port().map(|port| format!(":{port}")).unwrap_or_default();
         let mut place = safe_address(&options.audience)?;
         let path = place.path().trim_end_matches('/').to_owned();
         place.set_path(&format!("/.well-known/oauth-protected-resource{path}"));
         place.set_query(None);
-        let metadata = json!({
+        let mut metadata = json!({
             "resource": options.audience,
             "authorization_servers": [options.issuer],
-            "scopes_supported": options.scopes,
             "bearer_methods_supported": ["header"],
             "resource_name": "Switchboard",
         });
+        // A list of nothing is left out, as RFC 9728 has it.
+        if let (false, Some(members)) = (options.scopes.is_empty(), metadata.as_object_mut()) {
+            members.insert("scopes_supported".to_owned(), json!(options.scopes));
+        }
         Ok(Self {
             issuer,
+            place: format!("{}{port}", at.host_str().unwrap_or_default()),
             audience: options.audience,
             scopes: options.scopes,
             views: options.views.map(Views::new),
             metadata: metadata.to_string(),
             metadata_at: place.to_string(),
+            until: Mutex::default(),
         })
+    }
+
+    /// Has somebody told why the keys of the issuer cannot be fetched, and nothing once they can.
+    #[must_use]
+    pub fn telling(self, told: impl Fn(Option<&str>) + Send + Sync + 'static) -> Self {
+        self.issuer.tell(Box::new(told));
+        self
     }
 
     async fn check(&self, bearer: Option<&str>) -> Result<Access, Refusal> {
@@ -78,23 +98,41 @@ impl Oauth {
         };
         let bad = |bad: Bad| self.refusal(401, bad.words(), Some("invalid_token"));
         let token = jwt::read(token).map_err(bad)?;
-        let Some(keys) = self.issuer.keys(|keys| token.has_key(keys)).await else {
-            let message = "the keys of the issuer cannot be fetched at the moment".to_owned();
-            return Err(Refusal { status: 503, message, challenge: None });
-        };
+        match self.issuer.has_keys(|keys| token.is_signed_with(keys)).await {
+            Some(true) => {}
+            Some(false) => return Err(bad(Bad::Signature)),
+            None => {
+                let message = "the keys of the issuer cannot be fetched at the moment".to_owned();
+                return Err(Refusal { status: 503, message, challenge: None });
+            }
+        }
         let (issuer, audience) = (self.issuer.name(), self.audience.as_str());
-        let expected = Expected { issuer, audience, now: now() };
-        let claims = token.verify(&keys, expected).map_err(bad)?;
+        let claims = token.claims(Expected { issuer, audience, now: now() }).map_err(bad)?;
         if self.scopes.iter().any(|needed| !claims.scopes.contains(needed)) {
             let words = "the token does not allow enough";
             return Err(self.refusal(403, words, Some("insufficient_scope")));
         }
-        self.access(&claims)
+        let access = self.access(&claims)?;
+        self.note(&access.identity, claims.until);
+        Ok(access)
+    }
+
+    /// Notes until when somebody was let in.
+    fn note(&self, identity: &Arc<str>, until: u64) {
+        let mut known = locked(&self.until);
+        match known.get_mut(identity) {
+            Some(known) => *known = until.max(*known),
+            None => {
+                let now = now();
+                known.retain(|_, until| *until > now);
+                known.insert(Arc::clone(identity), until);
+            }
+        }
     }
 
     /// The same person through another client, or with another view, is somebody else.
     fn access(&self, claims: &Claims) -> Result<Access, Refusal> {
-        let who = [Some(claims.subject.as_str()), claims.client.as_deref()];
+        let who = [claims.subject.as_deref(), claims.client.as_deref()];
         let (identity, view) = match &self.views {
             None => (json!(who), View::default()),
             Some(views) => {
@@ -106,9 +144,22 @@ impl Oauth {
         };
         Ok(Access {
             identity: format!("oauth:{identity}").into(),
-            name: shown_text(&claims.subject, 80).into(),
+            name: self.shown_name(claims.who()).into(),
             view: Arc::new(view),
         })
+    }
+
+    /// A name for the record, with who vouches for it: no named token is called so, and of what is
+    /// cut or not plain a digest tells one from another.
+    fn shown_name(&self, who: &str) -> String {
+        let plain =
+            |character: char| character.is_ascii_alphanumeric() || "._-+@:|".contains(character);
+        let place = &self.place;
+        if who.len() <= 64 && who.chars().all(plain) {
+            return format!("{who}@{place}");
+        }
+        let digest = digest::of([who.as_bytes()]);
+        format!("{}#{}@{place}", shown_text(who, 64), digest.get(..8).unwrap_or(&digest))
     }
 
     fn refusal(&self, status: u16, words: &str, error: Option<&str>) -> Refusal {
@@ -132,6 +183,10 @@ fn is_scope(text: &str) -> bool {
 impl Keys for Oauth {
     fn admit<'a>(&'a self, bearer: Option<&'a str>) -> Admitting<'a> {
         Box::pin(self.check(bearer))
+    }
+
+    fn is_current(&self, identity: &str) -> bool {
+        locked(&self.until).get(identity).is_some_and(|until| *until > now())
     }
 
     fn metadata(&self) -> Option<&str> {

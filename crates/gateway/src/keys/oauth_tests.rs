@@ -1,15 +1,18 @@
 //! An issuer on this machine: how its keys are found, kept and fetched again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::routing::get;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::{Oauth, OauthOptions};
 use crate::http::{Keys as _, Refusal};
@@ -23,30 +26,42 @@ struct Issuer {
     url: String,
     pair: Ed25519KeyPair,
     fetched: Arc<AtomicUsize>,
+    /// What is at the address of its keys: a status and a text.
+    keys: Arc<Mutex<(u16, String)>>,
+    /// Whoever fetches them needs one of these.
+    gate: Arc<Semaphore>,
 }
 
 impl Issuer {
     async fn start() -> Self {
-        let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
-        let pair = Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap();
+        let pair = new_pair();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let x = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
-        let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]});
         let metadata = json!({"issuer": url, "jwks_uri": format!("{url}/keys")}).to_string();
-        let fetched = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&fetched);
+        let keys = Arc::new(Mutex::new((200, jwks(&pair))));
+        let (fetched, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(1_000)));
+        let (count, told, way) = (Arc::clone(&fetched), Arc::clone(&keys), Arc::clone(&gate));
+        let answer = async move || {
+            way.acquire().await.unwrap().forget();
+            count.fetch_add(1, Ordering::Relaxed);
+            let (status, text) = told.lock().unwrap().clone();
+            (StatusCode::from_u16(status).unwrap(), text)
+        };
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(async move || metadata))
-            .route(
-                "/keys",
-                get(async move || {
-                    count.fetch_add(1, Ordering::Relaxed);
-                    keys.to_string()
-                }),
-            );
+            .route("/keys", get(answer));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, pair, fetched }
+        Self { url, pair, fetched, keys, gate }
+    }
+
+    /// Says something else at the address of its keys.
+    fn say(&self, status: u16, text: &str) {
+        *self.keys.lock().unwrap() = (status, text.to_owned());
+    }
+
+    /// Lets nobody fetch keys until there are permits again.
+    fn shut(&self) {
+        self.gate.forget_permits(usize::MAX);
     }
 
     fn sign(&self, key: &str, claims: &Value) -> String {
@@ -63,15 +78,37 @@ impl Issuer {
     }
 
     fn keys(&self, scopes: &[&str]) -> Oauth {
+        Self::keys_of(&self.url, scopes)
+    }
+
+    fn keys_of(url: &str, scopes: &[&str]) -> Oauth {
         let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
         Oauth::new(OauthOptions {
-            issuer: self.url.clone(),
+            issuer: url.to_owned(),
             audience: AUDIENCE.to_owned(),
             scopes,
             ..OauthOptions::default()
         })
         .unwrap()
     }
+}
+
+fn new_pair() -> Ed25519KeyPair {
+    let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+    Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap()
+}
+
+/// A set of one key.
+fn jwks(pair: &Ed25519KeyPair) -> String {
+    let x = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
+    json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]}).to_string()
+}
+
+/// Lets time pass.
+async fn pass(seconds: u64) {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(seconds)).await;
+    tokio::time::resume();
 }
 
 fn refusal(status: u16, message: &str, challenge: &str) -> Refusal {
@@ -85,7 +122,15 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
     let keys = issuer.keys(&["tools", "files"]);
     let good = issuer.sign("k", &issuer.claims("files tools more"));
     let access = keys.admit(Some(&good)).await.unwrap();
-    assert_eq!((&*access.identity, &*access.name), (r#"oauth:["ada",null]"#, "ada"));
+    let place = issuer.url.strip_prefix("http://").unwrap();
+    let name = format!("ada@{place}");
+    assert_eq!((&*access.identity, &*access.name), (r#"oauth:["ada",null]"#, &*name));
+    // Names that begin alike, or could be taken for others, are told apart.
+    let long = "a".repeat(70);
+    let names = [format!("{long}1"), format!("{long}2"), "ada (x)".to_owned(), "a\nb".to_owned()];
+    let names = names.map(|who| keys.shown_name(&who));
+    assert_ne!(names[0], names[1]);
+    assert!(names.iter().all(|name| name.contains('#') && !name.contains('\n')), "{names:?}");
     let rest = format!(r#"resource_metadata="{METADATA}", scope="tools files""#);
     assert_eq!(keys.admit(None).await.unwrap_err(), refusal(401, "a token is needed", &rest));
     let few = issuer.sign("k", &issuer.claims("tools"));
@@ -130,11 +175,87 @@ async fn a_new_key_is_found_after_a_minute() {
     let good = issuer.sign("k", &issuer.claims(""));
     assert!(keys.admit(Some(&good)).await.is_ok());
     let unknown = issuer.sign("new", &issuer.claims(""));
-    tokio::time::pause();
-    tokio::time::advance(std::time::Duration::from_secs(61)).await;
-    tokio::time::resume();
+    pass(61).await;
     assert_eq!(keys.admit(Some(&unknown)).await.unwrap_err().status, 401);
     assert_eq!(issuer.fetched.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn whoever_comes_while_keys_are_fetched_waits_for_them() {
+    let issuer = Issuer::start().await;
+    let keys = issuer.keys(&[]);
+    let good = issuer.sign("k", &issuer.claims(""));
+    issuer.shut();
+    let open = async {
+        // As soon as both wait, or never.
+        tokio::task::yield_now().await;
+        issuer.gate.add_permits(1);
+    };
+    let (first, second, ()) = tokio::join!(keys.admit(Some(&good)), keys.admit(Some(&good)), open);
+    assert_eq!((first.is_ok(), second.is_ok()), (true, true));
+    assert_eq!(issuer.fetched.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn who_hangs_up_while_keys_are_fetched_keeps_them_from_nobody() {
+    let issuer = Issuer::start().await;
+    let keys = issuer.keys(&[]);
+    let unknown = issuer.sign("new", &issuer.claims(""));
+    let good = issuer.sign("k", &issuer.claims(""));
+    issuer.shut();
+    let waited = tokio::time::timeout(Duration::from_millis(50), keys.admit(Some(&unknown))).await;
+    assert!(waited.is_err());
+    issuer.gate.add_permits(1);
+    assert!(keys.admit(Some(&good)).await.is_ok());
+    assert_eq!(issuer.fetched.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn another_key_under_the_same_name_is_found_after_a_minute() {
+    let mut issuer = Issuer::start().await;
+    let keys = issuer.keys(&[]);
+    let old = issuer.sign("k", &issuer.claims(""));
+    assert!(keys.admit(Some(&old)).await.is_ok());
+    issuer.pair = new_pair();
+    issuer.say(200, &jwks(&issuer.pair));
+    let new = issuer.sign("k", &issuer.claims(""));
+    assert_eq!(keys.admit(Some(&new)).await.unwrap_err().status, 401);
+    pass(61).await;
+    assert!(keys.admit(Some(&new)).await.is_ok());
+    assert_eq!(keys.admit(Some(&old)).await.unwrap_err().status, 401);
+}
+
+#[tokio::test]
+async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
+    let issuer = Issuer::start().await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let hear = move |why: Option<&str>| heard.lock().unwrap().push(why.map(str::to_owned));
+    let keys = issuer.keys(&[]).telling(hear);
+    let mut claims = issuer.claims("");
+    claims["exp"] = json!(now() + 100 * 3_600);
+    let good = issuer.sign("k", &claims);
+    assert!(keys.admit(Some(&good)).await.is_ok());
+    for (status, text) in [(500, ""), (302, ""), (200, "<html>"), (200, "[]")] {
+        issuer.say(status, text);
+        pass(4 * 3_600).await;
+        assert!(keys.admit(Some(&good)).await.is_ok(), "{status} {text}");
+    }
+    issuer.say(200, &format!(r#"{{"keys":[],"x":"{}"}}"#, "x".repeat(1 << 20)));
+    pass(9 * 3_600).await;
+    assert_eq!(keys.admit(Some(&good)).await.unwrap_err().status, 503);
+    issuer.say(200, &jwks(&issuer.pair));
+    pass(6).await;
+    assert!(keys.admit(Some(&good)).await.is_ok());
+    let at = |why: &str| Some(format!("`{}/keys` {why}", issuer.url));
+    let expected = [
+        at("answered with status 500"),
+        at("answered with status 302"),
+        at("has no set of keys"),
+        at("has more than 1048576 bytes"),
+        None,
+    ];
+    assert_eq!(*told.lock().unwrap(), expected);
 }
 
 #[tokio::test]
@@ -172,13 +293,7 @@ fn addresses_and_scopes_that_cannot_be_used_are_refused_at_the_start() {
 
 #[test]
 fn what_is_told_about_us_names_the_issuer_and_the_scopes() {
-    let keys = Oauth::new(OauthOptions {
-        issuer: "https://issuer.example".to_owned(),
-        audience: AUDIENCE.to_owned(),
-        scopes: vec!["tools".to_owned()],
-        ..OauthOptions::default()
-    })
-    .unwrap();
+    let keys = Issuer::keys_of("https://issuer.example", &["tools"]);
     let told: Value = serde_json::from_str(keys.metadata().unwrap()).unwrap();
     assert_eq!(
         told,
@@ -190,4 +305,6 @@ fn what_is_told_about_us_names_the_issuer_and_the_scopes() {
             "resource_name": "Switchboard",
         })
     );
+    let keys = Issuer::keys_of("https://issuer.example", &[]);
+    assert!(!keys.metadata().unwrap().contains("scopes_supported"));
 }

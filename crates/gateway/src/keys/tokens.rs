@@ -5,6 +5,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use switchboard_host::digest as fingerprint;
+
 use super::error::KeyError;
 use super::token::{Token, digest_of};
 use super::token_file::{Table, TokenFile};
@@ -89,9 +91,11 @@ impl Known {
     fn of(table: Table) -> Self {
         let by_digest = table.into_iter().map(|(name, token)| {
             let digest = token.digest().to_owned();
-            // A token of the same name that comes later is somebody else.
+            // A token of the same name that comes later is somebody else, and so is one that sees
+            // something else from here on.
+            let sees = fingerprint::of(token.sees.iter().map(String::as_bytes));
             let access = Access {
-                identity: format!("token:{name}:{digest}").into(),
+                identity: format!("token:{name}:{sees}:{digest}").into(),
                 name: name.into(),
                 view: Arc::new(token.view()),
             };
@@ -182,6 +186,21 @@ mod tests {
         assert!(tokens.find(&first).is_none() && !tokens.holds(&identity));
         std::fs::write(file.path(), "damaged").unwrap();
         assert!(becomes(false, || tokens.find(&second).is_some()));
+    }
+
+    #[test]
+    fn whoever_sees_something_else_from_here_on_is_somebody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_state(folder.path());
+        let sees = vec!["one/*".to_owned()];
+        let (_, text) = file.add(&NewToken { name: "a".to_owned(), lasts: None, sees }).unwrap();
+        let tokens = Tokens::open(file.clone()).unwrap();
+        let identity = tokens.find(&text).unwrap().identity;
+        assert!(tokens.holds(&identity));
+        let edited = std::fs::read_to_string(file.path()).unwrap().replace("one/*", "second/*");
+        std::fs::write(file.path(), edited).unwrap();
+        assert!(becomes(false, || tokens.holds(&identity)));
+        assert!(tokens.find(&text).is_some());
     }
 
     #[test]

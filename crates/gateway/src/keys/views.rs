@@ -19,7 +19,7 @@ impl Views {
     /// All that any part of the token's owner is given; nothing if it is given nothing.
     pub(super) fn of(&self, claims: &Claims) -> Option<View> {
         let names = |of: &ViewOf| match of {
-            ViewOf::Subject(subject) => *subject == claims.subject,
+            ViewOf::Subject(subject) => Some(subject) == claims.subject.as_ref(),
             ViewOf::Client(client) => Some(client) == claims.client.as_ref(),
             ViewOf::Scope(scope) => claims.scopes.contains(scope),
             ViewOf::Others => false,
@@ -57,7 +57,8 @@ mod tests {
         ]);
         let seen = |views: &BTreeMap<ViewOf, Vec<String>>, subject: &str, client, scope: &str| {
             let scopes = vec![scope.to_owned()];
-            let claims = Claims { subject: subject.to_owned(), client, scopes };
+            let subject = Some(subject.to_owned()).filter(|subject| !subject.is_empty());
+            let claims = Claims { subject, client, scopes, until: 0 };
             Views::new(views.clone()).of(&claims).map(|view| view.key())
         };
         let ci = || Some("ci".to_owned());
@@ -68,6 +69,8 @@ mod tests {
             ("bob", None, "read", Some("*/get_*")),
             ("bob", None, "tools", Some("time")),
             ("ci", None, "tools", Some("time")),
+            // A client that is called like a person is not that person.
+            ("", Some("ada".to_owned()), "tools", Some("time")),
             ("eve", None, "tools", None),
         ] {
             let expected = expected.map(str::to_owned);

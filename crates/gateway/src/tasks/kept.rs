@@ -46,9 +46,18 @@ pub(super) struct State {
     /// What its server asks, by the keys that the client is given.
     pub(super) asks: Vec<(String, Ask)>,
     pub(super) asked: usize,
+    /// How much of it is being put to the client.
+    putting: usize,
     pub(super) updated: SystemTime,
     pub(super) end: Option<End>,
     ended: Option<Instant>,
+}
+
+impl State {
+    /// Whether its server waits for an answer.
+    pub(super) fn waits(&self) -> bool {
+        self.putting > 0 || !self.asks.is_empty()
+    }
 }
 
 /// How a task ended.
@@ -93,6 +102,7 @@ impl Tasks {
             poll: POLL,
             asks: Vec::new(),
             asked: 0,
+            putting: 0,
             updated: now,
             end: None,
             ended: None,
@@ -165,9 +175,27 @@ impl Task {
         changed
     }
 
-    /// The same without telling: nothing that others wait for.
-    pub(super) fn change_quietly<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut locked(&self.state))
+    /// Takes something that its server asks, to be put to the client.
+    pub(super) fn take_ask(&self) -> Option<(String, Ask)> {
+        let mut state = locked(&self.state);
+        let ask = state.asks.pop()?;
+        state.putting += 1;
+        Some(ask)
+    }
+
+    /// What was taken has been put to the client.
+    pub(super) fn was_put(&self) {
+        self.change(|state| state.putting -= 1);
+    }
+
+    /// What was taken could not be put to the client: it waits for the next one who comes.
+    pub(super) fn give_back(&self, ask: (String, Ask)) {
+        self.change(|state| {
+            state.putting -= 1;
+            if state.end.is_none() {
+                state.asks.push(ask);
+            }
+        });
     }
 
     /// Waits for changes from here on.

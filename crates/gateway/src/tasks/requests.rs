@@ -13,7 +13,7 @@ use super::wanted::{EXTENSION, declares};
 use crate::asked::{Asked, missing};
 use crate::gateway::Gateway;
 use crate::members::Members;
-use crate::relay::put;
+use crate::relay::Ask;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -95,11 +95,8 @@ async fn result(gateway: &Gateway, asked: &Asked, task: &Arc<Task>) -> Result<St
             None => {}
         }
         // Taken one by one: another request for the result may take the next.
-        let ask = task.change_quietly(|state| state.asks.pop());
-        if let Some((_, mut ask)) = ask {
-            let params = ask.params.as_ref().map_or("{}", Json::as_str);
-            ask.params = Some(Json::trusted(shape::related(params, task)));
-            put(asked.way(), gateway.over().clone(), ask).await;
+        if let Some(ask) = task.take_ask() {
+            put(gateway, asked, task, ask).await?;
             continue;
         }
         tokio::select! {
@@ -111,6 +108,31 @@ async fn result(gateway: &Gateway, asked: &Asked, task: &Arc<Task>) -> Result<St
             }
         }
     }
+}
+
+/// Puts to the client what its task asks. Where the client goes away, or gives this request up, the
+/// question is there for the next one: the task goes on without either.
+async fn put(
+    gateway: &Gateway,
+    asked: &Asked,
+    task: &Task,
+    (key, mut ask): (String, Ask),
+) -> Result<(), RpcError> {
+    let gone = |why: &str| RpcError::new(RpcError::INTERNAL_ERROR, why);
+    let params = shape::related(ask.params.as_ref().map_or("{}", Json::as_str), task);
+    let answer = tokio::select! {
+        answer = asked.out.ask(&ask.method, &params, ask.answer.closed()) => answer,
+        () = asked.cancel.cancelled() => Err(gone("the request was given up")),
+        () = gateway.over().cancelled() => Err(gone("the gateway ended")),
+    };
+    if answer.is_err() && (asked.cancel.is_cancelled() || asked.out.is_gone()) {
+        task.give_back((key, ask));
+        return Err(gone("the request was given up"));
+    }
+    // Its server may have lost its patience.
+    ask.answer.send(answer).ok();
+    task.was_put();
+    Ok(())
 }
 
 fn update(task: &Task, responses: Option<&RawValue>) {

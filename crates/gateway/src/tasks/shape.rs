@@ -104,8 +104,8 @@ fn status(state: &State, era: Era) -> &'static str {
         (Some(End::Result { .. }), _) => "completed",
         (Some(End::Error(_)), _) => "failed",
         (Some(End::Cancelled), _) => "cancelled",
-        (None, _) if state.asks.is_empty() => "working",
-        (None, _) => "input_required",
+        (None, _) if state.waits() => "input_required",
+        (None, _) => "working",
     }
 }
 

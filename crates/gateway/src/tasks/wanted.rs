@@ -49,6 +49,11 @@ impl Wanted {
 
     /// Refuses a task of a tool that does not run as one.
     pub(crate) fn check(asked: &Asked, listing: &Listing, target: &Target) -> Result<(), RpcError> {
+        let is_odd = |params: &Params| asked_task(asked, params).is_some_and(|task| task.is_err());
+        if target.kind == TargetKind::Tool && asked.params().is_ok_and(is_odd) {
+            let why = "`task` is no object with a number `ttl`";
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+        }
         if target.kind != TargetKind::Tool || !matches!(Self::of(asked), Self::Task { .. }) {
             return Ok(());
         }
@@ -78,20 +83,26 @@ pub(super) fn declares(params: &Params) -> bool {
     declared.is_some_and(|all| all.extensions.get(EXTENSION).is_some_and(Value::is_object))
 }
 
+/// What a call of a client of the legacy era says of its task.
+#[derive(Deserialize)]
+struct AskedTask {
+    ttl: Option<f64>,
+}
+
 /// Revisions before the last of the era do not know the member.
+fn asked_task(asked: &Asked, params: &Params) -> Option<Result<AskedTask, serde_json::Error>> {
+    let knows = asked.client.revision == Revision::NEWEST_LEGACY;
+    params.task.as_ref().filter(|_| knows).map(switchboard_wire::Json::read)
+}
+
 fn of_legacy(asked: &Asked, params: &Params) -> Wanted {
-    #[derive(Deserialize)]
-    struct Task {
-        ttl: Option<f64>,
-    }
-    let task = params.task.as_ref().filter(|_| asked.client.revision == Revision::NEWEST_LEGACY);
-    match task.and_then(|task| task.read::<Task>().ok()) {
+    match asked_task(asked, params) {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "what is no sensible number of milliseconds becomes one"
         )]
-        Some(task) => Wanted::Task { ttl_ms: task.ttl.map(|ttl| ttl as u64) },
-        None => Wanted::Result,
+        Some(Ok(task)) => Wanted::Task { ttl_ms: task.ttl.map(|ttl| ttl as u64) },
+        Some(Err(_)) | None => Wanted::Result,
     }
 }

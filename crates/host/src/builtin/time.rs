@@ -78,7 +78,7 @@ fn moment_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "iso": { "type": "string", "description": "RFC 3339, to the second." },
+            "iso": { "type": "string", "description": "RFC 3339, with a fraction of a second only where the given time has one." },
             "timezone": { "type": "string" },
             "utc_offset": { "type": "string" },
             "unix": { "type": "integer", "description": "Seconds since 1970 in UTC." },
@@ -90,7 +90,7 @@ fn moment_schema() -> Value {
 }
 
 pub(crate) fn now(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
-    let mut now = (around.clock)();
+    let mut now = whole_second((around.clock)());
     if let Some(name) = arguments.optional_text("timezone")? {
         now = now.with_time_zone(zones::find("timezone", name)?);
     }
@@ -128,6 +128,10 @@ fn understood(
         Refusal::parameter("time", &format!("is not understood: `{}`", shown::brief(text)))
             .hint("write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`")
     };
+    let too_far = || {
+        Refusal::parameter("time", &format!("is too far away: `{}`", shown::brief(text)))
+            .hint("times from -009999-01-03 to 9999-12-30 can be converted")
+    };
     if text.len() > LONGEST_TIME {
         return Err(unclear());
     }
@@ -140,6 +144,10 @@ fn understood(
         let zone = from.unwrap_or_else(|| offset_of(text));
         return Ok((moment.to_zoned(zone), None));
     }
+    if Pieces::parse(text).is_ok_and(|pieces| pieces.offset().is_some() && pieces.time().is_some())
+    {
+        return Err(too_far());
+    }
     let zone = from.unwrap_or_else(|| now.time_zone().clone());
     let local = if let Some(time) = time_of_day(text) {
         now.with_time_zone(zone.clone()).date().to_datetime(time)
@@ -150,7 +158,7 @@ fn understood(
     };
     let ambiguous = zone.to_ambiguous_zoned(local);
     let doubt = ambiguous.offset();
-    let moment = ambiguous.compatible().map_err(|_| unclear())?;
+    let moment = ambiguous.compatible().map_err(|_| too_far())?;
     let place = zone_name(&moment);
     let note = match doubt {
         AmbiguousOffset::Unambiguous { .. } => None,
@@ -164,10 +172,10 @@ fn understood(
     Ok((moment, note))
 }
 
-/// `9:05`, `15:30` or `15:30:59`, and nothing that has a date.
+/// `9:05`, `15:30`, `15:30:59` or `15:30:59.5`, and nothing that has a date.
 fn time_of_day(text: &str) -> Option<Time> {
     let (hour, _) = text.split_once(':')?;
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let digits = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'));
     if hour.is_empty() || hour.len() > 2 || !digits(text) {
         return None;
     }
@@ -181,9 +189,14 @@ fn offset_of(text: &str) -> TimeZone {
     offset.map_or(TimeZone::UTC, TimeZone::fixed)
 }
 
+/// Nobody who asks for the time wants nanoseconds.
+fn whole_second(at: Zoned) -> Zoned {
+    at.with().subsec_nanosecond(0).build().unwrap_or(at)
+}
+
 fn moment(at: &Zoned) -> Value {
     json!({
-        "iso": at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        "iso": at.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
         "timezone": zone_name(at),
         "utc_offset": at.strftime("%:z").to_string(),
         "unix": at.timestamp().as_second(),
@@ -192,7 +205,7 @@ fn moment(at: &Zoned) -> Value {
 }
 
 fn in_words(at: &Zoned) -> String {
-    format!("{} ({})", at.strftime("%A, %Y-%m-%d %H:%M:%S %:z"), zone_name(at))
+    format!("{} ({})", at.strftime("%A, %Y-%m-%d %H:%M:%S%.f %:z"), zone_name(at))
 }
 
 fn zone_name(at: &Zoned) -> String {

@@ -180,7 +180,9 @@ impl HeldBack<'_> {
     pub fn hint(&self, target: &Target) -> String {
         let server = &target.server;
         match (self.why, self.definition) {
-            (Why::NotKept(_), _) => "put the state folder right, then start again".to_owned(),
+            (Why::NotKept(_), _) => {
+                "put the state folder right; it is tried again by itself".to_owned()
+            }
             (Why::NotLocked, _) => {
                 "look at what is different with `switchboard lock --check`".to_owned()
             }

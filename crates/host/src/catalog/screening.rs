@@ -10,8 +10,8 @@ use switchboard_wire::list::Item;
 
 use crate::catalog::canonical::{canonical, fingerprint, quoted};
 use crate::catalog::scan::{
-    Finding, Kind, KnownNames, Mention, Severity, is_gross, mentions, references, scan_definition,
-    scan_text, verdict,
+    Finding, Kind, KnownNames, Severity, Words, is_gross, references, scan_definition, scan_text,
+    verdict,
 };
 use crate::catalog::visible::nothing;
 use crate::config::Accepted;
@@ -113,7 +113,7 @@ struct Looked {
 #[derive(Debug)]
 struct Known {
     findings: Arc<[Finding]>,
-    mentions: Box<[Mention]>,
+    words: Words,
     /// The fingerprints of the definition and of its canonical text, made when first needed.
     digests: OnceLock<(String, String)>,
 }
@@ -151,18 +151,21 @@ impl Screen {
 
     /// Every definition of a fleet in which something was found, in the order of their servers.
     pub fn flagged(&self, fleet: &Fleet) -> Vec<Flagged> {
-        let tools = fleet.servers.values().filter(is_usable).flat_map(|server| {
-            server.offers.tools.iter().map(|tool| (server.id.as_str(), tool.name()))
+        let usable = fleet.servers.values().filter(is_usable);
+        let looked: Vec<_> = usable.map(|server| (server, self.looked(server))).collect();
+        // The tools are the first of the definitions.
+        let tools = looked.iter().flat_map(|(server, looked)| {
+            let tools = server.offers.tools.iter().zip(&**looked);
+            tools.map(|(tool, known)| (server.id.as_str(), tool.name(), &known.words))
         });
         let names = KnownNames::of(tools);
         let mut flagged = Vec::new();
-        for server in fleet.servers.values().filter(is_usable) {
-            let looked = self.looked(server);
-            for ((kind, item), known) in definitions(&server.offers).zip(&*looked) {
+        for (server, looked) in &looked {
+            for ((kind, item), known) in definitions(&server.offers).zip(&**looked) {
                 flagged.extend(flag(&names, server, kind, (&item.key, item.raw.get()), known));
             }
             if let Some(said) = instructions(server) {
-                let known = self.known(Kind::Instructions, said);
+                let known = self.known(Kind::Instructions, None, said);
                 flagged.extend(flag(&names, server, Kind::Instructions, ("", said), &known));
             }
         }
@@ -185,16 +188,19 @@ impl Screen {
             return Arc::clone(&known.definitions);
         }
         let offers = Arc::clone(&server.offers);
-        let known = definitions(&offers).map(|(kind, item)| self.known(kind, item.raw.get()));
+        let known = definitions(&offers).map(|(kind, item)| {
+            let tool = (kind == Kind::Tool).then_some(&*item.key);
+            self.known(kind, tool, item.raw.get())
+        });
         let definitions: Arc<[Known]> = known.collect();
         let known = Looked { offers, definitions: Arc::clone(&definitions) };
         looked.insert(server.id.clone(), known);
         definitions
     }
 
-    fn known(&self, kind: Kind, raw: &str) -> Known {
+    fn known(&self, kind: Kind, tool: Option<&str>, raw: &str) -> Known {
         let findings = self.findings(kind, raw);
-        Known { findings, mentions: mentions(raw), digests: OnceLock::new() }
+        Known { findings, words: Words::of(tool, raw), digests: OnceLock::new() }
     }
 
     fn findings(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
@@ -243,7 +249,7 @@ fn flag(
     known: &Known,
 ) -> Option<Flagged> {
     let tool = (kind == Kind::Tool).then_some(name);
-    let mut findings = references(names, server.id.as_str(), tool, (raw, &known.mentions));
+    let mut findings = references(names, server.id.as_str(), tool, (raw, &known.words));
     findings.extend(known.findings.iter().cloned());
     let severity = verdict(&findings)?;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
@@ -272,10 +278,21 @@ fn offers_the_same(before: &Fleet, after: &Fleet) -> bool {
             && Arc::ptr_eq(&left.offers, &right.offers)
             && instructions(left) == instructions(right)
             && is_usable(&left) == is_usable(&right)
+            && same_identity(left, right)
     };
     before.servers.len() == after.servers.len()
         && before.accepted == after.accepted
         && before.servers.values().zip(after.servers.values()).all(same)
+}
+
+/// What a person stands by is bound to what runs, not to what it is called here.
+fn same_identity(left: &Server, right: &Server) -> bool {
+    match (&left.config, &right.config) {
+        (Some(left), Some(right)) => {
+            Arc::ptr_eq(left, right) || left.identity() == right.identity()
+        }
+        (left, right) => left.is_none() && right.is_none(),
+    }
 }
 
 fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {

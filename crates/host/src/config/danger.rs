@@ -17,7 +17,7 @@ pub struct Finding {
     /// How much it matters.
     pub weight: Weight,
     /// What it is about, and the word to agree to it by: `eval`, `container`, `env:NAME`,
-    /// `unpinned`, `source`, `secret`.
+    /// `unpinned`, `source`, `secret`, `lookalike`.
     pub word: String,
     /// What is the matter, without any value that could be a secret.
     pub message: String,

@@ -84,18 +84,28 @@ pub fn remove_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     })
 }
 
-/// Disables or enables a server of the file.
-pub fn set_disabled(path: &Path, name: &str, disabled: bool) -> Result<(), ConfigError> {
+/// Disables a server of the file.
+pub fn disable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        if name == BUILTIN && !disabled && servers.get(name).is_none() {
-            return Ok(());
-        }
         let entry = entry(&file, servers, name)?;
         match entry.get("disabled") {
-            Some(member) => member.set_value(disabled.into()),
-            None if disabled => drop(entry.append("disabled", true.into())),
-            None => {}
+            Some(member) => member.set_value(true.into()),
+            None => drop(entry.append("disabled", true.into())),
+        }
+        Ok(())
+    })
+}
+
+/// Enables a server of the file.
+pub fn enable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        if name == BUILTIN && servers.get(name).is_none() {
+            return Ok(());
+        }
+        if let Some(member) = entry(&file, servers, name)?.get("disabled") {
+            member.set_value(false.into());
         }
         Ok(())
     })

@@ -104,13 +104,13 @@ fn a_server_is_removed_with_the_comment_on_its_line() {
 #[test]
 fn a_server_is_disabled_and_enabled_in_place() {
     let file = scratch(Some(COMMENTED));
-    set_disabled(&file.path, "b", false).unwrap();
+    enable_server(&file.path, "b").unwrap();
     assert_eq!(file.text(), COMMENTED);
-    set_disabled(&file.path, "b", true).unwrap();
+    disable_server(&file.path, "b").unwrap();
     let disabled =
         COMMENTED.replace("\"vendor\": [1,2]\n", "\"vendor\": [1,2],\n      \"disabled\": true\n");
     assert_eq!(file.text(), disabled);
-    set_disabled(&file.path, "b", false).unwrap();
+    enable_server(&file.path, "b").unwrap();
     assert_eq!(file.text(), disabled.replace("\"disabled\": true", "\"disabled\": false"));
 }
 
@@ -130,7 +130,7 @@ fn a_tool_is_listed_once_whatever_the_list_is_called() {
 #[test]
 fn the_builtin_server_gets_an_entry_when_it_is_changed() {
     let file = scratch(None);
-    set_disabled(&file.path, "builtin", true).unwrap();
+    disable_server(&file.path, "builtin").unwrap();
     add_auto_approve(&file.path, "builtin", "read").unwrap();
     let text: serde_json::Value = serde_json::from_str(&file.text()).unwrap();
     let entry = json!({"disabled": true, "autoApprove": ["read"]});
@@ -194,7 +194,7 @@ fn a_broken_file_is_left_alone() {
     ];
     for (text, message) in cases {
         let file = scratch(Some(text));
-        let error = set_disabled(&file.path, "a", true).unwrap_err();
+        let error = disable_server(&file.path, "a").unwrap_err();
         assert_eq!((&*error.message, file.text().as_str()), (message, text));
     }
 }
@@ -226,7 +226,8 @@ fn run<'e>(path: &Path, edit: &'e Edit) -> (Result<(), ConfigError>, &'e str) {
             (add_server(path, name, &json!({"command": "new"}), *replace), name)
         }
         Edit::Remove(name) => (remove_server(path, name), name),
-        Edit::Disable(name, disabled) => (set_disabled(path, name, *disabled), name),
+        Edit::Disable(name, true) => (disable_server(path, name), name),
+        Edit::Disable(name, false) => (enable_server(path, name), name),
         Edit::Approve(name, tool) => (add_auto_approve(path, name, tool), name),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::config::error::ConfigError;
 use crate::config::letters::Letters;
 
 /// What loading may know about the process. Tests make one; programs read it once.
@@ -27,6 +28,29 @@ impl Environment {
             variables,
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        }
+    }
+
+    /// The same, where what is left out must not say where our files are: others would count then.
+    ///
+    /// # Errors
+    /// When such a variable is not Unicode.
+    pub fn readable() -> Result<Self, ConfigError> {
+        let of_us = |name: &str| {
+            name.starts_with("SWITCHBOARD_")
+                || ["XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
+        };
+        let unreadable = std::env::vars_os().find_map(|(name, value)| {
+            let name = name.into_string().ok().filter(|name| of_us(name))?;
+            value.to_str().is_none().then_some(name)
+        });
+        match unreadable {
+            None => Ok(Self::from_process()),
+            Some(name) => {
+                let message = format!("the variable `{name}` is not text in UTF-8");
+                Err(ConfigError::new(Path::new(""), message)
+                    .hint("give another path, such as that of a link to the folder"))
+            }
         }
     }
 

@@ -78,11 +78,13 @@ impl Reading {
                     newer.problems.extend(problems);
                 }
                 watch.follow(self.watched(&newer));
+                let current = config.load();
                 if told {
-                    let problems = newer.problems.iter().map(ToString::to_string).collect();
+                    let gone = newer.policies.without(&current.policies);
+                    let problems = newer.problems.iter().map(ToString::to_string).chain(gone);
+                    let problems = problems.collect();
                     events.tell(|| What::ConfigChanged { problems });
                 }
-                let current = config.load();
                 // A mistake elsewhere does not keep new rules out.
                 let next =
                     if newer.is_complete() { newer } else { current.with_policies_of(newer) };

@@ -13,6 +13,7 @@ use crate::config::file::{self, Parts};
 use crate::config::packages::Package;
 use crate::config::places::Places;
 use crate::config::reader::{Mode, Reader};
+use crate::config::remembered::Remembered;
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
 use crate::config::variables::{Unset, Variables};
 use crate::config::{danger, lookalike, models, packages, policies, server, settings};
@@ -24,7 +25,8 @@ use crate::server_id::ServerId;
 /// everything that is right.
 pub fn load(places: &Places, environment: &Environment, approvals: &Approvals) -> Config {
     let order = Vec::new();
-    let mut loading = Loading { config: Config::default(), environment, approvals, order };
+    let (config, state) = (Config::default(), places.state.as_path());
+    let mut loading = Loading { config, environment, approvals, state, order };
     for (path, layer) in places.layers() {
         loading.file(path, layer);
     }
@@ -36,6 +38,8 @@ struct Loading<'a> {
     config: Config,
     environment: &'a Environment,
     approvals: &'a Approvals,
+    /// The folder for state, where people's answers are.
+    state: &'a Path,
     /// The servers as they stand in the files.
     order: Vec<ServerId>,
 }
@@ -114,12 +118,35 @@ impl Loading<'_> {
                 let authorities = server.authorities.as_ref();
                 self.config.files.extend(authorities.map(|file| file.path.clone()));
                 server.approved |= self.approvals.holds(file, &id, &server.approval_digest);
+                self.config.problems.extend(self.only_remembered(&mut server));
                 self.config.servers.insert(id, server);
             }
             Err(error) => {
                 self.config.broken.insert(id, error);
             }
         }
+    }
+
+    /// Of what a project lists as always allowed only that counts which a person said so about here;
+    /// gives what there is to say of the rest.
+    fn only_remembered(&self, server: &mut ServerConfig) -> Option<ConfigError> {
+        if server.source.layer != Layer::Project || server.auto_approve.is_empty() {
+            return None;
+        }
+        // What cannot be read was said by nobody.
+        let said = Remembered::load(self.state).unwrap_or_default();
+        let said = said.always.get(server.id.as_str());
+        let is_said = |tool: &String| said.is_some_and(|tools| tools.contains_key(tool));
+        let listed = server.auto_approve.len();
+        server.auto_approve.retain(is_said);
+        (server.auto_approve.len() < listed).then(|| {
+            let message = "names tools that a project cannot always allow, so they are asked about";
+            let mut warning = ConfigError::new(server.source.file.as_path(), message).warning();
+            warning.line = Some(server.source.line);
+            let hint =
+                "answer \"always\" when one is asked about, or copy the entry to your own file";
+            warning.server(server.id.as_str()).key("autoApprove").hint(hint)
+        })
     }
 
     /// Takes the rules in, and bars the servers that they do not allow.

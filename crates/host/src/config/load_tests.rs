@@ -142,10 +142,11 @@ fn names_that_are_no_names_are_reported() {
 }
 
 #[test]
-fn the_builtin_server_can_be_configured_replaced_and_left_out() {
+fn the_builtin_server_can_be_configured_and_left_out_and_nobody_takes_its_name() {
     let cases = [
         (r#"{"mcpServers": {"builtin": {"timeout": 5}}}"#, "builtin=builtin"),
-        (r#"{"mcpServers": {"builtin": {"command": "mine"}}}"#, "builtin=mine"),
+        (r#"{"mcpServers": {"builtin": {"command": "mine"}}}"#, "builtin broken"),
+        (r#"{"mcpServers": {"builtin": {"url": "https://mine/"}}}"#, "builtin broken"),
         (r#"{"mcpServers": {"builtin": 3}}"#, "builtin broken"),
     ];
     for (text, expected) in cases {

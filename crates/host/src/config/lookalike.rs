@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::characters::plain;
+use crate::config::danger::Finding;
 use crate::config::error::{ConfigError, shown};
+use crate::config::near_miss::{is_near, is_same_but_for_joins};
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig};
 use crate::server_id::ServerId;
 
 /// Names under which we speak ourselves.
 const OURS: [&str; 3] = [BUILTIN, "switchboard", "system"];
 
-/// Breaks every server whose name can be taken for another one's; whoever was there first stays,
-/// and what a project brings was never first.
+/// Breaks every server whose name can be taken for another one's, and marks those whose name is
+/// nearly another one's; whoever was there first stays, and what a project brings was never first.
 pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
     let mut servers: Vec<&ServerConfig> = config.servers.values().collect();
     servers.sort_by_key(|server| {
@@ -19,7 +21,7 @@ pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
         (server.id.as_str() != BUILTIN, server.source.layer == Layer::Project, place)
     });
     let mut known: BTreeMap<String, &ServerId> = BTreeMap::new();
-    let mut refused = Vec::new();
+    let (mut refused, mut marked) = (Vec::new(), Vec::new());
     for server in servers {
         let name = server.id.as_str();
         let looks = looks(name);
@@ -29,13 +31,26 @@ pub(super) fn refuse(config: &mut Config, order: &[ServerId]) {
             error.line = Some(server.source.line);
             refused.push((server.id.clone(), error.hint("give it another name")));
         } else {
+            let near = |other: &&&ServerId| {
+                is_near(name, other.as_str()) || is_same_but_for_joins(name, other.as_str())
+            };
+            marked
+                .extend(known.values().find(near).map(|other| (server.id.clone(), nearly(other))));
             known.extend(looks.map(|look| (look, &server.id)));
         }
+    }
+    for (id, finding) in marked {
+        config.servers.entry(id).and_modify(|server| server.findings.push(finding));
     }
     for (id, error) in refused {
         config.servers.remove(&id);
         config.broken.insert(id, error);
     }
+}
+
+fn nearly(other: &ServerId) -> Finding {
+    let message = format!("its name is nearly that of server `{}`", shown(other.as_str()));
+    Finding::note("lookalike", message)
 }
 
 /// What is wrong with a name beside these others.

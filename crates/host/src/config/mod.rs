@@ -43,6 +43,7 @@ mod log_level;
 mod lookalike;
 mod models;
 mod names;
+mod near_miss;
 mod node_kinds;
 mod oauth;
 mod offered;
@@ -93,8 +94,8 @@ pub(crate) use condition_shapes::SESSION_WITH_RESULTS;
 pub use danger::{Finding, Weight};
 pub use discovery::{Discovery, KnownList};
 pub use edit::{
-    Replace, add_auto_approve, add_server, findings_of, remove_auto_approve, remove_server,
-    set_disabled, set_sandbox,
+    Replace, add_auto_approve, add_server, disable_server, enable_server, findings_of,
+    remove_auto_approve, remove_server, set_sandbox,
 };
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
@@ -111,6 +112,7 @@ pub use lock_file::{Lock, LockedServer};
 pub use locked_package::{Evidence, LockedPackage, PackageSpec, packages_of};
 pub use log_level::LogLevel;
 pub use models::{CallStyle, ModelProfile, Provider};
+pub(crate) use near_miss::{is_near, traces};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
 pub use offered::Offered;

@@ -56,25 +56,31 @@ pub fn policy_from_text(
 
 impl Found {
     fn level(&mut self, places: &Places, level: Level) -> Result<(), ConfigError> {
-        let paths = match level {
-            Level::Team => {
-                // Also where it is not as it should be: then it may become so.
-                if let Some(TeamPlace::Path(path)) = self.team.file(NAME).map(|file| &file.place) {
-                    self.files.push(path.clone());
-                }
-                team_file(&self.team, &places.state, NAME)?.into_iter().collect()
+        if level == Level::Team {
+            // Also where it is not as it should be: then it may become so.
+            if let Some(TeamPlace::Path(path)) = self.team.file(NAME).map(|file| &file.place) {
+                self.files.push(path.clone());
             }
-            Level::Enterprise | Level::Project | Level::User => places.files_of(level, NAME),
-        };
+            let Some((path, text)) = team_file(&self.team, &places.state, NAME)? else {
+                return Ok(());
+            };
+            self.files.push(path.clone());
+            return self.file(path, level, &text);
+        }
+        let paths = places.files_of(level, NAME);
         // All are watched, whatever is wrong with one of them.
         self.files.extend(paths.iter().cloned());
-        paths.into_iter().try_for_each(|path| self.file(path, level))
+        for path in paths {
+            if let Some(text) = read_text(&path)? {
+                self.file(path, level, &text)?;
+            }
+        }
+        Ok(())
     }
 
-    fn file(&mut self, path: PathBuf, level: Level) -> Result<(), ConfigError> {
-        let Some(text) = read_text(&path)? else { return Ok(()) };
+    fn file(&mut self, path: PathBuf, level: Level, text: &str) -> Result<(), ConfigError> {
         let file: Arc<Path> = path.into();
-        let (policy, team) = policy_read::read(level, &file, &text)?;
+        let (policy, team) = policy_read::read(level, &file, text)?;
         if let Some(team) = team {
             self.team = team;
         }
@@ -84,6 +90,18 @@ impl Found {
 }
 
 impl Policies {
+    /// The files of earlier rules that are gone, in words: whoever removed one may have wanted to be
+    /// rid of it.
+    pub(super) fn without(&self, earlier: &Self) -> Vec<String> {
+        let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
+        let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
+        let words = |file: &PolicyFile| {
+            let (level, place) = (file.level.as_str(), file.file.display());
+            format!("the {level} policy is gone, and its rules with it ({place})")
+        };
+        gone.map(words).collect()
+    }
+
     /// Why a server may not be there, if it may not.
     #[must_use]
     pub fn bar(&self, server: &ServerConfig) -> Option<String> {

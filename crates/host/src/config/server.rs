@@ -11,7 +11,7 @@ use crate::config::reader::Reader;
 use crate::config::resolved::{
     DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
 };
-use crate::config::sampling;
+use crate::config::sampling::{self, SamplingReview, SamplingSettings};
 use crate::config::sandbox::{self, Confinement};
 use crate::config::transport::{self, Entry, EnvFile, Found};
 use crate::config::variables;
@@ -205,7 +205,17 @@ fn read_key(
             ];
             server.era = reader.choice(node, key, &choices)?;
         }
-        "sampling" => server.sampling = sampling::read(reader, node, key)?,
+        "sampling" => {
+            server.sampling = sampling::read(reader, node, key)?;
+            let is_project = server.source.layer == Layer::Project;
+            let unseen = |wanted: &&mut SamplingSettings| wanted.review == SamplingReview::Nobody;
+            // Whoever wrote the project cannot agree in a person's place.
+            if let Some(wanted) = server.sampling.as_mut().filter(unseen).filter(|_| is_project) {
+                wanted.review = SamplingReview::Person;
+                let key = "sampling.review";
+                reader.warn(node.at, key, "cannot be given up by a project, so it does not count");
+            }
+        }
         // Whoever wrote the project cannot vouch for what it brings along.
         "trusted" if server.source.layer == Layer::Project => {
             reader.flag(node, key)?;

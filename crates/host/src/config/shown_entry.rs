@@ -1,6 +1,6 @@
 //! An entry in lines for a person: what an approval is given to, and what changed since.
 
-use crate::config::resolved::{ServerConfig, Transport};
+use crate::config::resolved::{ServerConfig, ToolSettings, Transport};
 use crate::config::sandbox::Confinement;
 use crate::config::web_address;
 use crate::digest;
@@ -10,6 +10,31 @@ impl ServerConfig {
     /// headers are only marked, so that a change can be seen and a secret cannot.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.how_it_is_reached();
+        lines.extend(self.what_it_may());
+        lines
+    }
+
+    /// What the entry gives to the server, or takes from others for it.
+    fn what_it_may(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend(self.auto_approve.iter().map(|tool| format!("autoApprove  {tool}")));
+        lines.extend(self.mirror_secrets.iter().map(|name| format!("mirrorSecrets  {name}")));
+        if let Some(sampling) = &self.sampling {
+            lines.push(format!("sampling  {sampling:?}"));
+        }
+        lines.extend(self.fallback.iter().map(|to| format!("fallback  {to}")));
+        let tools = self.tools.iter().filter(|(_, tool)| **tool != ToolSettings::default());
+        lines.extend(tools.map(|(name, tool)| format!("tools.{name}  {tool:?}")));
+        lines.extend(
+            self.authorities
+                .iter()
+                .map(|file| marked("caFile", &file.path.display().to_string(), &file.pem)),
+        );
+        lines
+    }
+
+    fn how_it_is_reached(&self) -> Vec<String> {
         match &self.transport {
             Transport::Builtin => vec!["built in".to_owned()],
             Transport::Stdio { command, args, env, cwd } => {

@@ -41,7 +41,7 @@ fn fold(name: &str) -> Vec<char> {
 
 /// How many edits make one of the other, row by row: a letter more, less or another, or two letters
 /// that changed places.
-fn distance(left: &[char], right: &[char]) -> usize {
+pub(super) fn distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     let mut above = row.clone();
     let mut last = None;

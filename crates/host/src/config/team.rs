@@ -62,12 +62,16 @@ impl Team {
     }
 }
 
-/// The file of a team under that name, on this machine and with the right digest; `None` if the
-/// team has none.
+/// The file of a team under that name, on this machine, and its text with the right digest; `None` if
+/// the team has none. Whoever uses it takes this very text: the file may be another one by then.
 ///
 /// # Errors
 /// When it is not there, cannot be read, or is another one.
-pub fn team_file(team: &Team, state: &Path, name: &str) -> Result<Option<PathBuf>, ConfigError> {
+pub fn team_file(
+    team: &Team,
+    state: &Path,
+    name: &str,
+) -> Result<Option<(PathBuf, String)>, ConfigError> {
     let Some(file) = team.file(name) else { return Ok(None) };
     let path = match (&file.place, &file.sha256) {
         (TeamPlace::Path(path), _) => path.clone(),
@@ -90,7 +94,7 @@ pub fn team_file(team: &Team, state: &Path, name: &str) -> Result<Option<PathBuf
         let message = format!("the team's `{name}` has another digest than `sha256` says");
         return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
     }
-    Ok(Some(path))
+    Ok(Some((path, text)))
 }
 
 /// Keeps what was fetched, if it is what its digest says.

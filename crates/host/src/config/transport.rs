@@ -91,6 +91,11 @@ impl<'a> Entry<'a> {
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, ConfigError> {
     let kind = kind(reader, entry)?;
     let url = entry.get("url").or_else(|| entry.get("urls"));
+    if let Some(own) = entry.get("command").or(url).filter(|_| reader.server == Some(BUILTIN)) {
+        // Whoever allows the built-in tools by this name means those.
+        let error = reader.error(own.at, "has the name of the built-in server");
+        return Err(error.key(own.name.as_str()).hint("give it another name"));
+    }
     let (transport, env_file) = match (entry.get("command"), url, kind) {
         (Some(_), Some(url), _) => {
             let message = "has both `command` and `url`";

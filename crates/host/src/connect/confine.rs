@@ -17,8 +17,7 @@ use crate::connect::plan::Plan;
 #[must_use]
 pub fn confine(words: &[OsString]) -> u8 {
     let tell = |message: String| {
-        // Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
-        writeln!(io::stderr(), "{message}").ok();
+        tell(&message);
         126
     };
     let [plan, program, args @ ..] = words else { return 2 };
@@ -31,6 +30,11 @@ pub fn confine(words: &[OsString]) -> u8 {
     }
     let error = Command::new(program).args(args).exec();
     tell(format!("cannot start `{}`: {error}", program.display()))
+}
+
+/// Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
+fn tell(message: &str) {
+    writeln!(io::stderr(), "{message}").ok();
 }
 
 /// What programs need of the system to start at all, to find names and to check certificates.
@@ -70,14 +74,14 @@ const SYSTEM: &[&str] = &[
     "/etc/timezone",
 ];
 
+/// The terminal is not among them: it is where we ask a person, who must see and type what is ours.
 #[cfg(target_os = "linux")]
-const DEVICES: &[&str] =
-    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
@@ -86,17 +90,50 @@ mod linux {
     use rustix::process::{Resource, Rlimit, getegid, geteuid, setrlimit};
     use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities};
 
-    use super::{DEVICES, SYSTEM};
+    use super::{DEVICES, SYSTEM, tell};
+    use crate::connect::cover::{Uncovered, cover};
     use crate::connect::plan::Plan;
 
     impl Plan {
         pub(super) fn apply(&self, program: &Path) -> Result<(), String> {
             self.limit()?;
-            if !self.has_network {
-                leave_the_network()?;
+            let has_mounts = self.leave()?;
+            if let Err(why) = has_mounts.and_then(|()| self.cover(program)) {
+                match why {
+                    Uncovered::HalfDone(why) => return Err(why),
+                    // Not everywhere are there mounts of one's own; the rest holds all the same.
+                    Uncovered::NotHere(why) => tell(&format!(
+                        "the sandbox cannot hide sockets of other programs here: {why}"
+                    )),
+                }
             }
             self.close_files(program)?;
             give_up_powers()
+        }
+
+        /// Leaves the network if it shall, and gets mounts of its own where that can be done.
+        fn leave(&self) -> Result<Result<(), Uncovered>, String> {
+            let mounts = UnshareFlags::NEWNS;
+            if self.has_network {
+                return Ok(part(mounts).map_err(Uncovered::NotHere));
+            }
+            let both = part(mounts | UnshareFlags::NEWNET);
+            if let Err(error) = both {
+                part(UnshareFlags::NEWNET).map_err(|error| {
+                    format!(
+                        "the network cannot be switched off here ({error}); allow it with `network`"
+                    )
+                })?;
+                return Ok(Err(Uncovered::NotHere(error)));
+            }
+            Ok(Ok(()))
+        }
+
+        fn cover(&self, program: &Path) -> Result<(), Uncovered> {
+            let system = SYSTEM.iter().map(Path::new);
+            let given = self.read.iter().chain(&self.write).map(PathBuf::as_path);
+            let kept: Vec<&Path> = system.chain(given).chain([program]).collect();
+            cover(&kept, self.own.as_deref())
         }
 
         fn limit(&self) -> Result<(), String> {
@@ -166,19 +203,16 @@ mod linux {
         set_capabilities(None, none).map_err(|error| format!("powers cannot be given up: {error}"))
     }
 
-    /// A network of its own has nothing in it; a user of its own is needed to make one.
-    fn leave_the_network() -> Result<(), String> {
-        let failed = |error: std::io::Error| {
-            format!("the network cannot be switched off here ({error}); allow it with `network`")
-        };
+    /// Parts from others in some ways; a user of its own is needed for that.
+    fn part(flags: UnshareFlags) -> std::io::Result<()> {
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
         if user == 0 {
-            return unshare(UnshareFlags::NEWNET).map_err(failed);
+            return unshare(flags);
         }
-        unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET).map_err(failed)?;
-        fs::write("/proc/self/setgroups", "deny").map_err(failed)?;
-        fs::write("/proc/self/uid_map", format!("{user} {user} 1")).map_err(failed)?;
-        fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(failed)
+        unshare(UnshareFlags::NEWUSER | flags)?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
     }
 
     #[expect(deprecated, reason = "its dangers need threads, and this process has one")]

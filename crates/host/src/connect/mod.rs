@@ -11,6 +11,8 @@ mod completion;
 #[cfg(unix)]
 mod confine;
 mod connection;
+#[cfg(target_os = "linux")]
+mod cover;
 mod establish;
 mod family;
 mod fleet;
@@ -60,4 +62,4 @@ pub use subscriptions::{NoSubscription, Subscription, Subscriptions};
 pub use supervisor::{Command, Supervisor};
 pub use surroundings::{Parts, Surroundings};
 pub(crate) use trust::untrusted_hint;
-pub use usage::memory_below;
+pub use usage::{is_descendant, memory_below};

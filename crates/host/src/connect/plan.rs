@@ -13,6 +13,8 @@ use crate::connect::process::Launch;
 pub(super) struct Plan {
     pub(super) read: Vec<PathBuf>,
     pub(super) write: Vec<PathBuf>,
+    /// The folder for its temporary files, beside which those of others are.
+    pub(super) own: Option<PathBuf>,
     pub(super) has_network: bool,
     pub(super) memory_bytes: Option<u64>,
     pub(super) processes: Option<u64>,
@@ -29,6 +31,7 @@ pub(super) fn of(launch: &Launch<'_>) -> Result<Option<String>, Failure> {
     let plan = Plan {
         read: with(&sandbox.read, launch.cwd),
         write: with(&sandbox.write, launch.own_folder),
+        own: launch.own_folder.map(Path::to_owned),
         has_network: sandbox.network == Network::Open,
         memory_bytes: number(sandbox.memory_mb).map(|most| most.saturating_mul(1 << 20)),
         processes: number(sandbox.processes),

@@ -17,6 +17,31 @@ pub fn memory_below(head: u32) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
+/// Whether a process was started by this one, or by one that was. One that cannot be looked at is
+/// taken for one of them; a number of 0 is of somewhere else.
+#[must_use]
+pub fn is_descendant(id: u32) -> bool {
+    const DEEPEST: usize = 256;
+    if cfg!(not(target_os = "linux")) || id == 0 {
+        return false;
+    }
+    let mut current = id;
+    for _ in 0..DEEPEST {
+        match parent_of(current) {
+            Some(0) => return false,
+            Some(parent) if parent == std::process::id() => return true,
+            Some(parent) => current = parent,
+            None => return true,
+        }
+    }
+    true
+}
+
+fn parent_of(id: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
 struct Taking {
     id: u32,
     parent: u32,

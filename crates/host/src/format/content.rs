@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::fields::{Fields, pretty, text};
-use super::media::guess;
+use super::media::{guess, is_type};
 
 /// A result as its readers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -159,7 +159,8 @@ fn item(value: &RawValue) -> Item {
 
 fn media(fields: &Fields<'_>) -> Option<(String, String)> {
     let data = fields.text("data")?;
-    let mime = fields.text("mimeType").filter(|mime| !mime.is_empty());
+    // A model's vendor takes it as it is, so it must be a type and nothing else.
+    let mime = fields.text("mimeType").filter(|mime| is_type(mime));
     Some((mime.unwrap_or_else(|| guess(&data).to_owned()), data))
 }
 

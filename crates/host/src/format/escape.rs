@@ -504,6 +504,22 @@ mod tests {
         }
 
         #[test]
+        fn json_and_prose_hold_none_either_and_json_means_the_same(text in nasty()) {
+            let value = serde_json::Value::String(text.clone());
+            let coded = coded_json(&value.to_string()).into_owned();
+            let read: serde_json::Value = serde_json::from_str(&coded).unwrap();
+            prop_assert_eq!(&read, &value);
+            let json = escape_json(&value.to_string()).into_owned();
+            for c in coded.chars().chain(json.chars()).chain(escape_prose(&text).chars()) {
+                prop_assert!(!c.is_control() || c == '\n' || c == '\t', "{c:?}");
+                prop_assert!(!is_hidden(c), "{c:?}");
+            }
+            for c in escape_prose_line(&text).chars() {
+                prop_assert!(!c.is_control() || c == '\t', "{c:?}");
+            }
+        }
+
+        #[test]
         fn what_was_escaped_can_be_had_back(text in nasty()) {
             prop_assert_eq!(unescape(&escape(&text)), text.as_str());
             prop_assert_eq!(unescape_line(&escape_line(&text)), text.as_str());

@@ -59,9 +59,7 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
     if reply.is_error {
         text.insert_str(0, "Error:\n");
     }
-    let length = text.chars().count();
-    text.retain(|c| !is_smuggled(c));
-    let hidden_removed = length - text.chars().count();
+    let hidden_removed = take_out_smuggled(&mut text);
     if text.is_empty() {
         text.push_str("(No response)");
     }
@@ -70,6 +68,13 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ForModel {
         images.clear();
     }
     ForModel { text, images, hidden_removed }
+}
+
+/// Takes out what carries text that a person does not see; tells how many characters there were.
+pub fn take_out_smuggled(text: &mut String) -> usize {
+    let length = text.chars().count();
+    text.retain(|c| !is_smuggled(c));
+    length - text.chars().count()
 }
 
 /// Whether a character carries text that a person does not see, or reorders what they do. Joiners

@@ -20,6 +20,18 @@ const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
     ("audio/ogg", b"OggS", 0, b""),
 ];
 
+/// Whether a text is the name of a type, perhaps with plain parameters.
+pub(super) fn is_type(text: &str) -> bool {
+    const LONGEST: usize = 100;
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-_;=\" ".contains(&byte);
+    let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '"', '=']);
+    let (name, _) = text.split_once(';').unwrap_or((text, ""));
+    let halves = name.trim().split_once('/');
+    let few_words = text.split_ascii_whitespace().count() < 4;
+    let is_named = halves.is_some_and(|(kind, rest)| is_name(kind) && is_name(rest));
+    text.len() <= LONGEST && text.bytes().all(is_sign) && is_named && few_words
+}
+
 /// The type that the first bytes of base64 content give away.
 pub(super) fn guess(data: &str) -> &'static str {
     let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return ANYTHING };

@@ -19,7 +19,7 @@ pub use escape::{
     coded_json, escape, escape_json, escape_line, escape_prose, escape_prose_line, unescape,
     unescape_line,
 };
-pub use for_model::{ForModel, Image, Vision, for_model};
+pub use for_model::{ForModel, Image, Vision, for_model, take_out_smuggled};
 pub use for_person::for_person;
 pub use provenance::{Suspicion, provenance};
 pub use truncate::{Shortened, shorten};

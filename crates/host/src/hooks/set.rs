@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{
-    Approvals, Config, ConfigError, Level, Places, json_value, read_text, team_file,
+    Approvals, Config, ConfigError, Level, Places, Team, json_value, read_text, team_file,
 };
 use crate::hooks::error::HookError;
 use crate::hooks::file::{Contents, Owner, contents};
@@ -19,8 +19,8 @@ const FILE: &str = "hooks.json";
 pub struct HookSource {
     /// Where the files are.
     pub places: Places,
-    /// The team's file, if the settings name one, or why it cannot be had.
-    pub team: Result<Option<PathBuf>, ConfigError>,
+    /// Where the team's file is, if the settings name one.
+    pub team: Team,
 }
 
 /// All hooks, in the order in which they are asked.
@@ -70,8 +70,7 @@ impl HookSource {
     /// Where hooks are found by these settings.
     #[must_use]
     pub fn of(places: &Places, config: &Config) -> Self {
-        let team = team_file(&config.team, &places.state, "hooks.json");
-        Self { places: places.clone(), team }
+        Self { places: places.clone(), team: config.team.clone() }
     }
 
     /// Reads all files as they are now.
@@ -80,9 +79,18 @@ impl HookSource {
         let approvals = Approvals::load(&self.places.state);
         let of_level = |level: Level| {
             let files = self.places.files_of(level, FILE).into_iter();
-            files.map(move |path| trusted(level, path))
+            files.map(move |path| {
+                let text = read_text(&path);
+                trusted(level, path, text)
+            })
         };
-        let team = self.team.clone().unwrap_or_default();
+        // Each time: a file that is another one than its digest says does not count.
+        let team = team_file(&self.team, &self.places.state, FILE);
+        let missing = team.as_ref().err().map(|error| HookFile {
+            state: FileState::Broken(HookError::Unreadable(error.clone())),
+            ..HookFile::absent(Level::Team, error.file.to_path_buf())
+        });
+        let team = team.unwrap_or_default();
         // Those of every folder up to the top of the repository: none takes the place of another.
         let folders = self.places.project_folders().into_iter();
         let of_project = folders.flat_map(|folder| {
@@ -90,13 +98,9 @@ impl HookSource {
                 .map(|beside| of_project(folder.join(beside).join(FILE), folder, &approvals))
         });
         let files = of_level(Level::Enterprise)
-            .chain(team.map(|path| trusted(Level::Team, path)))
+            .chain(team.map(|(path, text)| trusted(Level::Team, path, Ok(Some(text)))))
             .chain(of_project)
             .chain(of_level(Level::User));
-        let missing = self.team.as_ref().err().map(|error| HookFile {
-            state: FileState::Broken(HookError::Unreadable(error.clone())),
-            ..HookFile::absent(Level::Team, error.file.to_path_buf())
-        });
         HookSet::of(files.chain(missing).collect())
     }
 
@@ -185,11 +189,11 @@ impl HookFile {
 }
 
 /// The file of somebody whose word counts as it is.
-fn trusted(level: Level, path: PathBuf) -> HookFile {
+fn trusted(level: Level, path: PathBuf, text: Result<Option<String>, ConfigError>) -> HookFile {
     let file = HookFile::absent(level, path);
     let folder = file.path.parent().unwrap_or(Path::new(".")).to_owned();
     let owner = Owner { file: &file.path, level, folder: &folder };
-    match read_text(&file.path) {
+    match text {
         Ok(None) => file,
         Err(error) => HookFile { state: FileState::Broken(HookError::Unreadable(error)), ..file },
         Ok(Some(text)) => match parsed(&text, owner) {

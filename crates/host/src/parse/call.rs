@@ -7,7 +7,7 @@ use crate::parse::dialect::{Dialect, WRAPPERS};
 use crate::parse::errors::ParseError;
 use crate::parse::piece::{Form, Piece};
 use crate::parse::strings::{part, rest};
-use crate::parse::tag::{self, Name, Read, Tag};
+use crate::parse::tag::{self, Coming, Name, Read, Tag};
 use crate::parse::value::{Kind, ValueEnd, ValueScan};
 use crate::parse::{build, nested};
 
@@ -92,7 +92,7 @@ impl OpenCall {
     pub(super) fn advance(
         &mut self,
         written: &str,
-        last: bool,
+        coming: Coming,
         dialect: &Dialect,
         cuts: &mut u8,
     ) -> Step {
@@ -101,8 +101,8 @@ impl OpenCall {
         }
         loop {
             if let Some(value) = &mut self.value {
-                let end = value.advance(written, last, &self.element);
-                if end.is_none() && !last {
+                let end = value.advance(written, coming, &self.element);
+                if end.is_none() && coming == Coming::More {
                     return Step::Wait;
                 }
                 if let Some(step) = self.end_value(end, written, cuts) {
@@ -112,14 +112,14 @@ impl OpenCall {
             if let Some(step) = self.start() {
                 return step;
             }
-            if let Some(step) = self.between(written, last, dialect) {
+            if let Some(step) = self.between(written, coming, dialect) {
                 return step;
             }
         }
     }
 
     /// Looks for the next parameter or the end of the call.
-    fn between(&mut self, written: &str, last: bool, dialect: &Dialect) -> Option<Step> {
+    fn between(&mut self, written: &str, coming: Coming, dialect: &Dialect) -> Option<Step> {
         let ahead = rest(written, self.cursor);
         let next = memchr(b'<', ahead.as_bytes());
         if !self.certain {
@@ -132,11 +132,15 @@ impl OpenCall {
         }
         let Some(offset) = next else {
             self.cursor = written.len();
-            return Some(if last { self.unclosed(written, None) } else { Step::Wait });
+            return Some(if coming == Coming::Nothing {
+                self.unclosed(written, None)
+            } else {
+                Step::Wait
+            });
         };
         let place = self.cursor + offset;
         self.cursor = place;
-        match tag::read(written, place, last, |name| self.wants(name, dialect)) {
+        match tag::read(written, place, coming, |name| self.wants(name, dialect)) {
             Read::Wait => return Some(Step::Wait),
             Read::Other => {
                 self.certain = true;

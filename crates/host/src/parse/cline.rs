@@ -62,13 +62,15 @@ pub fn blocks(message: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while let Some((name, open)) = next_open(message, at, &WRAPPERS) {
-        push_text(&mut blocks, part(message, at, open), false);
+        let text = content(part(message, at, open));
+        blocks.extend(text.map(|content| Block::Text { content, partial: false }));
         let (params, end) = tool(message, name, after_open(open, name));
         blocks.push(Block::ToolUse { name, params, partial: end.is_none() });
         let Some(end) = end else { return blocks };
         at = end;
     }
-    push_text(&mut blocks, rest(message, at), true);
+    let text = content(rest(message, at));
+    blocks.extend(text.map(|content| Block::Text { content, partial: true }));
     blocks
 }
 
@@ -111,11 +113,9 @@ const fn after_open(open: usize, name: &str) -> usize {
     open + name.len() + 2
 }
 
-fn push_text(blocks: &mut Vec<Block>, text: &str, partial: bool) {
-    let content = text.trim();
-    if !content.is_empty() {
-        blocks.push(Block::Text { content: content.to_owned(), partial });
-    }
+/// A text without the space around it; none if nothing else is there.
+fn content(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]

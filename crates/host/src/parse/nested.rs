@@ -9,7 +9,7 @@ use crate::parse::errors::JsonProblem;
 use crate::parse::repair::repair;
 use crate::parse::repair_strings::write_string;
 use crate::parse::strings::{find, part, skip_space};
-use crate::parse::tag::{self, Read};
+use crate::parse::tag::{self, Coming, Read};
 
 /// Elements deeper than this are text.
 const DEEPEST: usize = 32;
@@ -41,7 +41,7 @@ pub(super) fn children(text: &str) -> Option<Vec<(&str, &str)>> {
         if text.as_bytes().get(begin) != Some(&b'<') {
             return None;
         }
-        let Read::Tag(open) = tag::read(text, begin, true, |name| !name.closing) else {
+        let Read::Tag(open) = tag::read(text, begin, Coming::Nothing, |name| !name.closing) else {
             return None;
         };
         let (inside_end, after) =
@@ -66,7 +66,8 @@ fn close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
         if !inside.strip_prefix('/').unwrap_or(inside).starts_with(element) {
             continue;
         }
-        let Read::Tag(tag) = tag::read(text, place, true, |name| name.text == element) else {
+        let Read::Tag(tag) = tag::read(text, place, Coming::Nothing, |name| name.text == element)
+        else {
             continue;
         };
         at = tag.end;

@@ -9,6 +9,7 @@ use crate::parse::errors::ParseError;
 use crate::parse::piece::Piece;
 use crate::parse::prose::Prose;
 use crate::parse::strings::{part, rest};
+use crate::parse::tag::Coming;
 
 /// Reads one message of a model.
 ///
@@ -43,25 +44,25 @@ impl Parser {
 
     /// Takes the next chunk and gives back what became certain by it.
     pub fn push(&mut self, chunk: &str) -> Drain<'_, Piece> {
-        self.take_in(chunk, false);
+        self.take_in(chunk, Coming::More);
         self.pieces.drain(..)
     }
 
     /// Ends the message: what is still open is given back as text or refused.
     #[must_use]
     pub fn finish(mut self) -> Vec<Piece> {
-        self.take_in("", true);
+        self.take_in("", Coming::Nothing);
         self.pieces
     }
 
-    fn take_in(&mut self, chunk: &str, last: bool) {
+    fn take_in(&mut self, chunk: &str, coming: Coming) {
         if self.pending.is_empty() {
-            let done = self.advance(chunk, last);
+            let done = self.advance(chunk, coming);
             self.pending.push_str(rest(chunk, done));
         } else {
             let mut source = std::mem::take(&mut self.pending);
             source.push_str(chunk);
-            let done = self.advance(&source, last);
+            let done = self.advance(&source, coming);
             if done > 0 {
                 source.drain(..done);
             }
@@ -70,11 +71,11 @@ impl Parser {
     }
 
     /// Reads as far as it can be decided, and says how far that is.
-    fn advance(&mut self, source: &str, last: bool) -> usize {
+    fn advance(&mut self, source: &str, coming: Coming) -> usize {
         let mut at = 0;
         loop {
             let Some(call) = &mut self.open else {
-                let next = self.prose.advance(source, at, last, &self.dialect);
+                let next = self.prose.advance(source, at, coming, &self.dialect);
                 self.text(part(source, at, next.upto));
                 at = next.upto;
                 let Some(tag) = next.call else { return at };
@@ -83,7 +84,7 @@ impl Parser {
                 continue;
             };
             let written = rest(source, at);
-            let end = match call.advance(written, last, &self.dialect, &mut self.cuts) {
+            let end = match call.advance(written, coming, &self.dialect, &mut self.cuts) {
                 Step::Wait => return at,
                 Step::Started(piece) => {
                     self.pieces.push(piece);

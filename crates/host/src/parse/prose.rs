@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use crate::parse::dialect::Dialect;
-use crate::parse::tag::{self, Read, Tag};
+use crate::parse::tag::{self, Coming, Read, Tag};
 
 /// How far ahead the end of a code span, or of the line that opens a fence, is looked for.
 const LOOK_AHEAD: usize = 1024;
@@ -44,19 +44,19 @@ impl Prose {
         Self { line_blank: true, fence: None }
     }
 
-    /// Reads on from `at`. `last`: nothing comes after `source`.
+    /// Reads on from `at`.
     pub(super) fn advance<'a>(
         &mut self,
         source: &'a str,
         at: usize,
-        last: bool,
+        coming: Coming,
         dialect: &Dialect,
     ) -> Next<'a> {
         let mut scan = at;
         loop {
             let step = match self.fence {
-                Some(fence) => self.in_fence(fence, source, (at, scan), last),
-                None => self.outside(source, (at, scan), last, dialect),
+                Some(fence) => self.in_fence(fence, source, (at, scan), coming),
+                None => self.outside(source, (at, scan), coming, dialect),
             };
             let next = match step {
                 Step::Go(next) => {
@@ -92,7 +92,7 @@ impl Prose {
         &mut self,
         source: &'a str,
         (at, scan): (usize, usize),
-        last: bool,
+        coming: Coming,
         dialect: &Dialect,
     ) -> Step<'a> {
         let bytes = source.as_bytes();
@@ -103,7 +103,7 @@ impl Prose {
         match bytes.get(place) {
             Some(b'<') => {
                 let wanted = |name: tag::Name<'_>| !name.closing && dialect.knows(name);
-                match tag::read(source, place, last, wanted) {
+                match tag::read(source, place, coming, wanted) {
                     Read::Tag(tag) => Step::Call(place, tag),
                     Read::Wait => Step::Stop(place),
                     Read::Other => Step::Go(place + 1),
@@ -112,7 +112,7 @@ impl Prose {
             Some(&mark) => {
                 let length = run(bytes, place, mark);
                 let end = place + length;
-                if end == bytes.len() && !last {
+                if end == bytes.len() && coming == Coming::More {
                     return Step::Stop(place);
                 }
                 let fence = length >= 3 && self.is_blank(source, at, place);
@@ -122,7 +122,7 @@ impl Prose {
                         Step::Go(end)
                     }
                     b'~' => Step::Go(end),
-                    _ => self.backticks(bytes, (place, length), last, fence),
+                    _ => self.backticks(bytes, (place, length), coming, fence),
                 }
             }
             None => Step::Stop(bytes.len()),
@@ -134,13 +134,13 @@ impl Prose {
         &mut self,
         bytes: &[u8],
         (place, length): (usize, usize),
-        last: bool,
+        coming: Coming,
         may_be_fence: bool,
     ) -> Step<'a> {
         let end = place + length;
         let ahead = bytes.get(end..).unwrap_or_default();
         let window = ahead.get(..LOOK_AHEAD).unwrap_or(ahead);
-        let certain = last || window.len() == LOOK_AHEAD;
+        let certain = coming == Coming::Nothing || window.len() == LOOK_AHEAD;
         let unknown = if certain { Step::Go(end) } else { Step::Stop(place) };
         let mut from = 0;
         while let Some(found) = memchr2(b'`', b'\n', window.get(from..).unwrap_or_default()) {
@@ -173,7 +173,7 @@ impl Prose {
         fence: Fence,
         source: &str,
         (at, scan): (usize, usize),
-        last: bool,
+        coming: Coming,
     ) -> Step<'a> {
         let bytes = source.as_bytes();
         let rest = bytes.get(scan..).unwrap_or_default();
@@ -182,7 +182,7 @@ impl Prose {
         };
         let length = run(bytes, place, fence.mark);
         let end = place + length;
-        if end == bytes.len() && !last {
+        if end == bytes.len() && coming == Coming::More {
             return Step::Stop(place);
         }
         if length < fence.length || !self.is_blank(source, at, place) {
@@ -195,7 +195,7 @@ impl Prose {
                 self.fence = None;
                 Step::Go(end)
             }
-            None if !last && window.len() < LOOK_AHEAD => Step::Stop(place),
+            None if coming == Coming::More && window.len() < LOOK_AHEAD => Step::Stop(place),
             _ => Step::Go(end),
         }
     }

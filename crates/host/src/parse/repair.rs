@@ -3,6 +3,7 @@
 use serde_json::Number;
 
 use crate::parse::errors::JsonProblem;
+use crate::parse::repair_strings::Role;
 use crate::parse::strings::{find, part, rest, skip_space};
 
 /// Deeper values are refused, as whoever reads the arguments later would.
@@ -73,7 +74,7 @@ impl<'a> Reader<'a> {
         match self.peek() {
             Some(b'{') => self.within(b'}'),
             Some(b'[') => self.within(b']'),
-            Some(quote @ (b'"' | b'\'')) => self.string(quote, false),
+            Some(quote @ (b'"' | b'\'')) => self.string(quote, Role::Value),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(_) => self.word(),
             None => Err(self.problem("a value is missing")),
@@ -134,7 +135,7 @@ impl<'a> Reader<'a> {
     /// A member's name and its colon.
     fn key(&mut self) -> Result<(), JsonProblem> {
         match self.peek() {
-            Some(quote @ (b'"' | b'\'')) => self.string(quote, true)?,
+            Some(quote @ (b'"' | b'\'')) => self.string(quote, Role::Key)?,
             Some(byte) if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') => {
                 let word = self.take_word();
                 self.out.push('"');

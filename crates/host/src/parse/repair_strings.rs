@@ -4,9 +4,16 @@ use crate::parse::errors::JsonProblem;
 use crate::parse::repair::Reader;
 use crate::parse::strings::{self, part, rest, skip_space};
 
+/// What a string is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Key,
+    Value,
+}
+
 impl Reader<'_> {
     /// A string or a key, from its first quote on.
-    pub(super) fn string(&mut self, quote: u8, is_key: bool) -> Result<(), JsonProblem> {
+    pub(super) fn string(&mut self, quote: u8, role: Role) -> Result<(), JsonProblem> {
         let begin = self.at;
         if quote == b'\'' {
             self.note("single quotes");
@@ -25,7 +32,9 @@ impl Reader<'_> {
             let Some(byte) = self.peek() else { continue };
             match byte {
                 b'\\' => self.escape(),
-                _ if byte == quote && (is_key || ends_string(self.text, self.at + 1)) => {
+                _ if byte == quote
+                    && (role == Role::Key || ends_string(self.text, self.at + 1)) =>
+                {
                     self.at += 1;
                     self.out.push('"');
                     return Ok(());

@@ -47,15 +47,22 @@ impl Name<'_> {
 /// No name is longer, and no tag has longer attributes: what is longer is text.
 const LIMIT: usize = 256;
 
-/// Reads the tag at the `<` at `at`, if `wanted` says so of its name. `last`: nothing more comes.
+/// Whether there may be more of a text than what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coming {
+    More,
+    Nothing,
+}
+
+/// Reads the tag at the `<` at `at`, if `wanted` says so of its name.
 pub(super) fn read<'a>(
     source: &'a str,
     at: usize,
-    last: bool,
+    coming: Coming,
     wanted: impl Fn(Name<'_>) -> bool,
 ) -> Read<'a> {
     let bytes = source.as_bytes();
-    let wait = if last { Read::Other } else { Read::Wait };
+    let wait = if coming == Coming::Nothing { Read::Other } else { Read::Wait };
     if at + 1 == bytes.len() {
         return wait;
     }
@@ -100,12 +107,12 @@ pub(super) fn read<'a>(
 }
 
 /// Whether `source` has `literal` at `at`; `None` if it may still become it.
-pub(super) fn literal_at(source: &str, at: usize, last: bool, literal: &str) -> Option<bool> {
+pub(super) fn literal_at(source: &str, at: usize, coming: Coming, literal: &str) -> Option<bool> {
     let rest = source.as_bytes().get(at..).unwrap_or_default();
     if rest.starts_with(literal.as_bytes()) {
         return Some(true);
     }
-    if !last && literal.as_bytes().starts_with(rest) { None } else { Some(false) }
+    if coming == Coming::More && literal.as_bytes().starts_with(rest) { None } else { Some(false) }
 }
 
 const fn is_name_byte(byte: u8) -> bool {
@@ -114,7 +121,7 @@ const fn is_name_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Read, Tag, read};
+    use super::{Coming, Read, Tag, read};
 
     #[test]
     fn a_tag_is_read_with_spaces_and_attributes_and_waits_while_it_is_half_there() {
@@ -135,8 +142,8 @@ mod tests {
             ("< ab>", Read::Other),
         ];
         for (source, expected) in cases {
-            assert_eq!(read(source, 0, false, |name| name.fits("ab")), expected, "{source}");
+            assert_eq!(read(source, 0, Coming::More, |name| name.fits("ab")), expected, "{source}");
         }
-        assert_eq!(read("<a", 0, true, |name| name.fits("ab")), Read::Other);
+        assert_eq!(read("<a", 0, Coming::Nothing, |name| name.fits("ab")), Read::Other);
     }
 }

@@ -5,7 +5,7 @@ use memchr::{memchr, memchr2};
 use crate::parse::call::PARAMETERS;
 use crate::parse::dialect::WRAPPERS;
 use crate::parse::strings::{find, skip_space};
-use crate::parse::tag::{self, Read, literal_at};
+use crate::parse::tag::{self, Coming, Read, literal_at};
 
 const CDATA: &str = "<![CDATA[";
 
@@ -77,11 +77,16 @@ impl ValueScan {
     }
 
     /// Reads on, and says where the value ends if that is known.
-    pub(super) fn advance(&mut self, text: &str, last: bool, element: &str) -> Option<ValueEnd> {
+    pub(super) fn advance(
+        &mut self,
+        text: &str,
+        coming: Coming,
+        element: &str,
+    ) -> Option<ValueEnd> {
         loop {
             let step = match self.mode {
                 Mode::Start => self.begin(text),
-                Mode::Raw => self.raw(text, last, element),
+                Mode::Raw => self.raw(text, coming, element),
                 Mode::Cdata => match find(text, self.cursor, "]]>") {
                     Some(place) => Move::To(Mode::Raw, place + 3),
                     None => {
@@ -89,7 +94,7 @@ impl ValueScan {
                         Move::Wait
                     }
                 },
-                Mode::Json(state) => self.json(state, text, last, element),
+                Mode::Json(state) => self.json(state, text, coming, element),
             };
             match step {
                 Move::To(mode, cursor) => (self.mode, self.cursor) = (mode, cursor),
@@ -104,7 +109,9 @@ impl ValueScan {
         let opening = format!("</{}", self.name);
         let mut from = self.start;
         while let Some(place) = find(text, from, &opening) {
-            if let Read::Tag(tag) = tag::read(text, place, true, |name| name.fits(&self.name)) {
+            if let Read::Tag(tag) =
+                tag::read(text, place, Coming::Nothing, |name| name.fits(&self.name))
+            {
                 let badly_closed = false;
                 return Some(ValueEnd { value_end: place, after: tag.end, badly_closed });
             }
@@ -125,7 +132,7 @@ impl ValueScan {
         }
     }
 
-    fn raw(&mut self, text: &str, last: bool, element: &str) -> Move {
+    fn raw(&mut self, text: &str, coming: Coming, element: &str) -> Move {
         let ahead = text.as_bytes().get(self.cursor..).unwrap_or_default();
         let Some(offset) = memchr(b'<', ahead) else {
             self.cursor = text.len();
@@ -133,7 +140,7 @@ impl ValueScan {
         };
         let place = self.cursor + offset;
         self.cursor = place;
-        match literal_at(text, place, last, CDATA) {
+        match literal_at(text, place, coming, CDATA) {
             Some(true) => return Move::To(Mode::Cdata, place + CDATA.len()),
             None => return Move::Wait,
             Some(false) => {}
@@ -146,7 +153,7 @@ impl ValueScan {
                 is_word && PARAMETERS.iter().chain(&WRAPPERS).any(|known| name.fits(known))
             }
         };
-        match tag::read(text, place, last, wanted) {
+        match tag::read(text, place, coming, wanted) {
             Read::Wait => Move::Wait,
             Read::Other => Move::To(Mode::Raw, place + 1),
             Read::Tag(tag) => {
@@ -158,7 +165,7 @@ impl ValueScan {
         }
     }
 
-    fn json(&mut self, state: Json, text: &str, last: bool, element: &str) -> Move {
+    fn json(&mut self, state: Json, text: &str, coming: Coming, element: &str) -> Move {
         let at = self.cursor;
         let ahead = text.as_bytes().get(at..).unwrap_or_default();
         let Some(&byte) = ahead.first() else { return Move::Wait };
@@ -171,9 +178,9 @@ impl ValueScan {
                 };
                 self.cursor = place;
                 match text.as_bytes().get(place) {
-                    Some(b'<') => self.close_or(Json::Outside, text, last, element),
+                    Some(b'<') => self.close_or(Json::Outside, text, coming, element),
                     Some(b'/') => match text.as_bytes().get(place + 1) {
-                        None if !last => Move::Wait,
+                        None if coming == Coming::More => Move::Wait,
                         Some(b'/') => to(Json::LineComment, place + 2),
                         Some(b'*') => to(Json::BlockComment, place + 2),
                         _ => to(Json::Outside, place + 1),
@@ -185,7 +192,7 @@ impl ValueScan {
             Json::LineComment => match memchr2(b'\n', b'<', ahead) {
                 Some(offset) if ahead.get(offset) == Some(&b'<') => {
                     self.cursor = at + offset;
-                    self.close_or(state, text, last, &self.name)
+                    self.close_or(state, text, coming, &self.name)
                 }
                 Some(offset) => to(Json::Outside, at + offset),
                 None => to(state, text.len()),
@@ -209,9 +216,9 @@ impl ValueScan {
             Json::Quote(quote) => match (byte, ahead.get(1)) {
                 (b' ' | b'\t' | b'\r' | b'\n', _) => to(state, skip_space(text, at)),
                 (b',' | b':' | b'}' | b']', _) => to(Json::Outside, at),
-                (b'/', None) if !last => Move::Wait,
+                (b'/', None) if coming == Coming::More => Move::Wait,
                 (b'/', Some(b'/' | b'*')) => to(Json::Outside, at),
-                (b'<', _) => self.close_or(Json::String(quote), text, last, &self.name),
+                (b'<', _) => self.close_or(Json::String(quote), text, coming, &self.name),
                 (other, _) if other == quote => to(state, at + 1),
                 _ => to(Json::String(quote), at),
             },
@@ -220,11 +227,11 @@ impl ValueScan {
 
     /// The end, if the value's closing tag stands at the cursor, or that of `element` around it;
     /// else one further in `state`.
-    fn close_or(&self, state: Json, text: &str, last: bool, element: &str) -> Move {
+    fn close_or(&self, state: Json, text: &str, coming: Coming, element: &str) -> Move {
         let place = self.cursor;
         let wanted =
             |name: tag::Name<'_>| name.closing && (name.fits(&self.name) || name.fits(element));
-        match tag::read(text, place, last, wanted) {
+        match tag::read(text, place, coming, wanted) {
             Read::Wait => Move::Wait,
             Read::Other => Move::To(Mode::Json(state), place + 1),
             Read::Tag(tag) => {

@@ -24,6 +24,7 @@ mod rules;
 mod ruling;
 mod sessions;
 mod shared_name;
+mod spelling;
 mod what_if;
 
 pub use crate::config::Pattern;

@@ -10,6 +10,7 @@ use crate::policy::facts::Facts;
 use crate::policy::functions::Patterns;
 use crate::policy::index::Index;
 use crate::policy::ruling::{Cited, Ruling};
+use crate::policy::spelling::{self, Spelled};
 use crate::proposed::{Target, TargetKind};
 
 /// The rules of all levels.
@@ -25,6 +26,11 @@ struct Rulebook {
     file: PolicyFile,
     patterns: Vec<Pattern>,
     index: Index,
+    /// The same for other spellings of names, where a pattern comes out.
+    spelled: Vec<Option<Pattern>>,
+    spelled_index: Index,
+    /// Whether one of the patterns is not written in the plain spelling.
+    has_odd: bool,
     allowed_tools: Vec<Pattern>,
 }
 
@@ -72,9 +78,20 @@ impl Rulebook {
         let patterns: Vec<Pattern> =
             file.rules.iter().map(|rule| Pattern::new(&rule.target)).collect();
         let index = Index::of(patterns.iter());
+        // An `allow` is for the name as it is written.
+        let narrows = |rule: &&RuleEntry| rule.effect != Effect::Allow;
+        let spelled: Vec<Option<Pattern>> = (file.rules.iter())
+            .map(|rule| Some(rule).filter(narrows).and_then(|rule| spelling::pattern(&rule.target)))
+            .collect();
+        let nothing = Pattern::new("");
+        let spelled_index = Index::of(spelled.iter().map(|one| one.as_ref().unwrap_or(&nothing)));
+        let is_odd = |(rule, spelled): (&RuleEntry, &Option<Pattern>)| {
+            spelled.as_ref().is_some_and(|spelled| spelled.as_str() != rule.target)
+        };
+        let has_odd = file.rules.iter().zip(&spelled).any(is_odd);
         let tools = file.allowed_tools.iter().flat_map(|(tools, _)| tools);
         let allowed_tools = tools.map(|tool| Pattern::new(tool)).collect();
-        Self { file, patterns, index, allowed_tools }
+        Self { file, patterns, index, spelled, spelled_index, has_odd, allowed_tools }
     }
 
     fn ruling(&self, facts: &Facts<'_>, conditions: &mut Conditions<'_>) -> Option<Ruling> {
@@ -134,41 +151,56 @@ impl Rulebook {
     }
 
     /// The rules that cover what is called. An `allow` has to cover an address as it is and in its
-    /// plain form; the others need only one of the two.
+    /// plain form; the others need only one of the two, or another spelling of the name.
     fn covering(&self, target: &Target) -> Vec<&RuleEntry> {
         let plain = match target.kind {
             TargetKind::Resource => address::plain(&target.name),
             TargetKind::Tool | TargetKind::Prompt => None,
         };
+        let spelled = Spelled::of(target);
+        let spelled = Some(spelled).filter(|one| self.has_odd || one.differs(target));
         let mut places = self.index.candidates(&target.to_string());
         if let Some(plain) = &plain {
             places.extend(self.index.candidates(&format!("{}/{plain}", target.server)));
+        }
+        if let Some(Spelled { server, name }) = &spelled {
+            places.extend(self.spelled_index.candidates(&format!("{server}/{name}")));
+        }
+        if plain.is_some() || spelled.is_some() {
             places.sort_unstable();
             places.dedup();
         }
-        let mut covering = Vec::new();
-        for place in places {
-            let (Some(rule), Some(pattern)) =
-                (self.file.rules.get(place), self.patterns.get(place))
-            else {
-                continue;
-            };
+        let counts = |place: usize| {
+            let rule = self.file.rules.get(place)?;
             // Whoever wrote a project cannot agree to anything.
             let counts = rule.effect != Effect::Allow || self.file.level != Level::Project;
             let is_kind = rule.kind.is_none_or(|kind| kind == target.kind);
-            let raw = pattern.covers(&target.server, &target.name);
-            let covers = match &plain {
-                None => raw,
-                Some(plain) => {
-                    let plain = pattern.covers(&target.server, plain);
-                    if rule.effect == Effect::Allow { raw && plain } else { raw || plain }
-                }
-            };
-            if counts && is_kind && covers {
-                covering.push(rule);
-            }
+            let is_meant = counts && is_kind;
+            (is_meant && self.covers(place, target, (plain.as_deref(), spelled.as_ref())))
+                .then_some(rule)
+        };
+        places.into_iter().filter_map(counts).collect()
+    }
+
+    /// Whether the rule at a place covers what is called, in one of its forms or in all of them.
+    fn covers(
+        &self,
+        place: usize,
+        target: &Target,
+        (plain, spelled): (Option<&str>, Option<&Spelled<'_>>),
+    ) -> bool {
+        let (Some(rule), Some(pattern)) = (self.file.rules.get(place), self.patterns.get(place))
+        else {
+            return false;
+        };
+        let raw = pattern.covers(&target.server, &target.name);
+        let plain = plain.map(|plain| pattern.covers(&target.server, plain));
+        if rule.effect == Effect::Allow {
+            return raw && plain.unwrap_or(true);
         }
-        covering
+        let of_spelling = self.spelled.get(place).and_then(Option::as_ref).zip(spelled);
+        raw || plain.unwrap_or(false)
+            || of_spelling.is_some_and(|(pattern, one)| pattern.covers(&one.server, &one.name))
     }
 
     fn say_rule(&self, rule: &RuleEntry) -> Ruling {

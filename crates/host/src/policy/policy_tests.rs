@@ -61,27 +61,37 @@ fn deny_beats_ask_and_ask_beats_allow_in_any_order() {
 }
 
 #[test]
-fn pl_01_a_rule_covers_the_exact_name_and_no_other() {
-    let policy = json!({"rules": [{"effect": "deny", "target": "github/delete_repo"}]});
-    check(&policy, "github/delete_repo", &json!({}), "deny");
+fn pl_01_a_rule_covers_one_name_and_no_other() {
+    let policy =
+        |effect: &str| json!({"rules": [{"effect": effect, "target": "github/delete_repo"}]});
+    check(&policy("deny"), "github/delete_repo", &json!({}), "deny");
     for other in [
-        "GitHub/Delete_Repo",
-        "github/delete_repo ",
-        "github/delete_repo\u{200b}",
         "github%2fdelete_repo",
         "github/delete_repos",
         "github/delete-repo",
+        "github/./delete_repo",
+        "github//delete_repo",
+        "github/delete_repo#",
+    ] {
+        check(&policy("deny"), other, &json!({}), "nothing");
+    }
+    // A spelling that a reader takes for it is denied and asked about, and never allowed.
+    for spelling in [
+        "GitHub/Delete_Repo",
+        "github/delete_repo ",
+        "github/delete_repo\u{200b}",
         "github/DELETE_REPO",
         "github/delete_repo\0",
         "github/delete_repo\t",
-        "github/./delete_repo",
-        "github//delete_repo",
         "github/delete\u{fe0f}_repo",
         "github/dеlete_repo",
+        "github/de\u{301}lete_repo",
+        "github/ｄelete_repo",
         "git\u{ad}hub/delete_repo",
-        "github/delete_repo#",
     ] {
-        check(&policy, other, &json!({}), "nothing");
+        for (effect, expected) in [("deny", "deny"), ("ask", "ask"), ("allow", "nothing")] {
+            check(&policy(effect), spelling, &json!({}), expected);
+        }
     }
 }
 
@@ -401,26 +411,52 @@ fn any_policy() -> impl Strategy<Value = Value> {
         .prop_map(|(rules, ask)| json!({"rules": rules, "autoApprove": !ask}))
 }
 
+/// How far a call gets: further is less.
+fn strictness(said: Option<&Ruling>) -> u8 {
+    match said.map(|ruling| ruling.effect) {
+        Some(Effect::Allow) => 0,
+        // Without a word a person is asked.
+        None | Some(Effect::Ask) => 1,
+        Some(Effect::Deny) => 2,
+    }
+}
+
 proptest! {
     #[test]
     fn a_level_below_never_widens(
-        above in any_policy(),
-        below in any_policy(),
+        policies in proptest::collection::vec(any_policy(), 4),
         number in prop_oneof![Just(json!(3)), Just(json!(7)), Just(json!("3"))],
-        target in prop_oneof![Just("a/x"), Just("a/y"), Just("b/x"), Just("b/y")],
+        target in prop_oneof![
+            Just("a/x"), Just("a/y"), Just("b/x"), Just("b/y"), Just("A/x"), Just("a/ｘ"),
+        ],
+        kind in prop_oneof![
+            Just(TargetKind::Tool), Just(TargetKind::Resource), Just(TargetKind::Prompt),
+        ],
         has_read in any::<bool>(),
     ) {
         let mut call = example(target, &json!({"n": number}));
+        call.kind = kind;
         call.results.extend(has_read.then(|| "web/get".to_owned()));
-        let alone = said(vec![file(Level::Enterprise, &above)], &call);
-        for level in [Level::Team, Level::Project, Level::User] {
-            let both =
-                said(vec![file(Level::Enterprise, &above), file(level, &below)], &call);
-            if let Some(alone) = &alone {
-                let both = both.as_ref().unwrap();
-                prop_assert!(both.effect >= alone.effect, "{alone:?} {both:?}");
-            } else if level == Level::Project {
-                prop_assert!(both.is_none_or(|both| both.effect != Effect::Allow));
+        let files: Vec<PolicyFile> = Level::ALL
+            .into_iter()
+            .zip(&policies)
+            .map(|(level, policy)| file(level, policy))
+            .collect();
+        // Every choice of levels, and each of them with one more below.
+        for chosen in 0..16_usize {
+            let of = |chosen: usize| {
+                let files = files.iter().enumerate().filter(|(at, _)| chosen & (1 << at) != 0);
+                said(files.map(|(_, file)| file.clone()).collect(), &call)
+            };
+            let above = of(chosen);
+            for below in (0..4).filter(|below| chosen >> below == 0) {
+                let both = of(chosen | 1 << below);
+                if above.is_some() {
+                    let (strict, stricter) = (strictness(above.as_ref()), strictness(both.as_ref()));
+                    prop_assert!(stricter >= strict, "{above:?} {both:?}");
+                }
+                let by_project = Level::ALL.get(below) == Some(&Level::Project);
+                prop_assert!(!by_project || strictness(both.as_ref()) >= strictness(above.as_ref()));
             }
         }
     }

@@ -11,7 +11,7 @@ use super::{Rules, Verdict};
 use crate::caller::{Caller, Face, Origin};
 use crate::config::Pattern;
 use crate::config::{
-    Effect, Environment, Level, Places, Policies, PolicyFile, ServerConfig, policy_from_text,
+    Environment, Level, Places, Policies, PolicyFile, ServerConfig, policy_from_text,
 };
 use crate::policy::facts::Facts;
 use crate::policy::policy::Policy;
@@ -51,55 +51,73 @@ fn any_rules() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     proptest::collection::vec((effect, target), 0..4)
 }
 
+/// Whether one of the rules says so about `builtin/NAME`, found out without the code under test.
+fn says(rules: &[(&str, &str)], effect: &str, name: &str) -> bool {
+    let covers = |target: &str| match target {
+        "*" => true,
+        "builtin/x" => name == "x",
+        "*/y" => name == "y",
+        _ => false,
+    };
+    rules.iter().any(|(said, target)| *said == effect && covers(target))
+}
+
 proptest! {
     #[test]
     fn nothing_runs_without_somebody_who_said_so_or_against_a_rule(
-        enterprise in any_rules(),
-        project in any_rules(),
-        user in any_rules(),
+        levels in proptest::collection::vec(any_rules(), 4),
         origin in prop_oneof![Just(Origin::Person), Just(Origin::Model), Just(Origin::Client)],
-        switch in any::<bool>(),
-        listed in any::<bool>(),
-        for_this_run in any::<bool>(),
-        tainted in any::<bool>(),
-        tool in prop_oneof![Just("x"), Just("y")],
+        kind in prop_oneof![
+            Just(TargetKind::Tool), Just(TargetKind::Resource), Just(TargetKind::Prompt),
+        ],
+        (switch, listed, always) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        (for_this_run, tainted, flagged) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        name in prop_oneof![Just("x"), Just("y")],
     ) {
-        let files = vec![
-            file(Level::Enterprise, &enterprise),
-            file(Level::Project, &project),
-            file(Level::User, &user),
-        ];
-        let policy = Policy::of(&Policies { files, broken: None });
+        let files = Level::ALL.into_iter().zip(&levels).map(|(level, rules)| file(level, rules));
+        let policy = Policy::of(&Policies { files: files.collect(), broken: None });
         let mut server = server();
-        server.auto_approve = if listed { BTreeSet::from([tool.to_owned()]) } else { BTreeSet::new() };
+        server.auto_approve = if listed { BTreeSet::from([name.to_owned()]) } else { BTreeSet::new() };
         let allow = [Pattern::new("builtin/*")];
         let allow = if for_this_run { &allow[..] } else { &[] };
-        let rules = Rules { auto_approve: switch, allow, always: false, policy: Some(&policy), taint: true, flagged: None };
+        let flagged = flagged.then_some("the scanner found something");
+        let rules = Rules {
+            auto_approve: switch, allow, always, policy: Some(&policy), taint: true, flagged,
+        };
         let mut session = SessionFacts::default();
         if tainted {
             session.read_untrusted("web");
         }
-        let (caller, target) = (caller(origin), Target::new(TargetKind::Tool, "builtin", tool));
+        let (caller, target) = (caller(origin), Target::new(kind, "builtin", name));
         let facts = Facts::without_definition(&target, "{}", Some(&server), &caller, &session);
-        let said: Vec<Effect> = policy.rulings(&facts).iter().map(|ruling| ruling.effect).collect();
-        let by_rule = said.contains(&Effect::Allow);
-        let by_list = switch && listed;
+        let any_says = |effect| levels.iter().any(|rules| says(rules, effect, name));
+        let (denies, asks) = (any_says("deny"), any_says("ask"));
+        // Whoever wrote a project cannot agree to anything.
+        let of_people = Level::ALL.into_iter().zip(&levels).filter(|(level, _)| *level != Level::Project);
+        let by_rule = of_people.into_iter().any(|(_, rules)| says(rules, "allow", name));
+        let is_tool = kind == TargetKind::Tool;
+        let by_list = switch && (listed || always || !is_tool);
         match rules.verdict(&facts, Some(&server)) {
             Verdict::Allow(_) => {
-                prop_assert!(!said.contains(&Effect::Deny));
+                prop_assert!(!denies);
                 if origin != Origin::Person {
-                    prop_assert!(!said.contains(&Effect::Ask));
+                    prop_assert!(!asks);
                     prop_assert!(by_rule || for_this_run || by_list);
-                    prop_assert!(!tainted || for_this_run);
+                    prop_assert!(for_this_run || flagged.is_none());
+                    prop_assert!(for_this_run || !tainted || !is_tool);
                 }
             }
-            Verdict::Ask(_) => {
-                prop_assert!(!said.contains(&Effect::Deny) && origin != Origin::Person);
-            }
-            Verdict::Deny(_) => prop_assert!(said.contains(&Effect::Deny)),
+            Verdict::Ask(_) => prop_assert!(!denies && origin != Origin::Person),
+            Verdict::Deny(_) => prop_assert!(denies),
             Verdict::ReadOnly(by) => prop_assert!(false, "{by}"),
         }
+        let alone = rules.verdict_alone(&facts);
+        let may = matches!(alone, Verdict::Allow(_));
+        prop_assert!(!may || origin == Origin::Person && !denies || by_rule && !asks && !denies);
         server.disabled = true;
+        prop_assert!(matches!(rules.verdict(&facts, Some(&server)), Verdict::Deny(_)));
+        server.disabled = false;
+        server.barred = Some("not allowed here".to_owned());
         prop_assert!(matches!(rules.verdict(&facts, Some(&server)), Verdict::Deny(_)));
         prop_assert!(matches!(rules.verdict(&facts, None), Verdict::Deny(_)));
     }

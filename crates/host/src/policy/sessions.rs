@@ -129,6 +129,12 @@ impl SessionKey {
         }
     }
 
+    /// That of somebody who proved to be this one.
+    #[must_use]
+    pub fn of_proven(whoever: &str) -> Self {
+        Self { origin: "proven", name: whoever.to_owned(), conversation: None }
+    }
+
     /// That of everybody who speaks in a conversation.
     #[must_use]
     pub fn of_conversation(name: &str) -> Self {

@@ -35,13 +35,14 @@ fn convert(schema: &Value, depth: usize) -> Value {
         several => {
             let several: Vec<Value> = several
                 .iter()
-                .map(|name| with_null(of_type(name, schema, depth), nullable))
+                .map(|name| of_type(name, schema, depth))
+                .map(|one| if nullable { with_null(one) } else { one })
                 .collect();
             return json!({ "anyOf": several });
         }
     };
     if nullable {
-        out = with_null(out, true);
+        out = with_null(out);
     }
     out
 }
@@ -59,7 +60,8 @@ fn alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) 
         if let Some(branch) = branch.as_object() {
             merge(&mut merged, branch);
         }
-        let one = with_null(convert(&Value::Object(merged), depth), nullable);
+        let one = convert(&Value::Object(merged), depth);
+        let one = if nullable { with_null(one) } else { one };
         if !converted.contains(&one) {
             converted.push(one);
         }
@@ -223,12 +225,12 @@ fn any(described: Option<String>, depth: usize) -> Value {
     json!({ "anyOf": kinds.map(|kind| of_type(kind, &text, depth)) })
 }
 
-fn with_null(mut schema: Value, nullable: bool) -> Value {
-    let Some(fields) = schema.as_object_mut().filter(|_| nullable) else { return schema };
+fn with_null(mut schema: Value) -> Value {
+    let Some(fields) = schema.as_object_mut() else { return schema };
     match fields.get_mut("anyOf") {
         Some(Value::Array(branches)) => {
             for branch in branches {
-                *branch = with_null(std::mem::take(branch), true);
+                *branch = with_null(std::mem::take(branch));
             }
         }
         _ => {

@@ -57,7 +57,7 @@ impl Bodies {
         // Taken while the text is at hand: whoever seals the row does not have to read it again.
         let digest = digest_of(text);
         let (lane, mut current) = self.free_lane();
-        let mut file = match current.take() {
+        let mut file = match current.take().filter(|file| !file.is_removed()) {
             Some(file) => file,
             None => BodyFile::shared(&self.folder, lane)?,
         };
@@ -79,7 +79,7 @@ impl Bodies {
     }
 }
 
-/// The text at a place; none if not all of it is there.
+/// The text at a place; none if it is not what was put there, or not all of it.
 pub(super) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
     // The name comes from the database: it must not lead anywhere else.
     if place.file.contains(['/', '\\']) || place.length > FULL {
@@ -94,14 +94,8 @@ pub(super) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
     match file.read_exact(&mut text) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error),
-        Ok(()) => Ok(Some(text.into())),
+        Ok(()) => Ok(Some(text.into()).filter(|text: &Bytes| digest_of(text) == place.digest)),
     }
-}
-
-/// Whether the text is still what was put there.
-pub(super) fn is_untouched(folder: &Path, place: &Place) -> bool {
-    let text = read(folder, place).ok().flatten();
-    text.is_some_and(|text| digest_of(&text) == place.digest)
 }
 
 /// Three times as fast as the digest of everything else here, which a long text makes felt.
@@ -191,10 +185,8 @@ mod tests {
         let own = |owner: &str| kept.iter().filter(|(place, _)| place.file.contains(owner)).count();
         assert!(own("-a.0.000001") > 150 && own("-b.0.000001") > 150);
         let found = |kept: &[(Place, Bytes)]| {
-            kept.iter().all(|(place, text)| {
-                is_untouched(folder.path(), place)
-                    && read(folder.path(), place).unwrap().as_ref() == Some(text)
-            })
+            kept.iter()
+                .all(|(place, text)| read(folder.path(), place).unwrap().as_ref() == Some(text))
         };
         assert!(found(&kept));
         // As long as it is written to, and after a crash, there are zeros after the last text.
@@ -217,5 +209,24 @@ mod tests {
             assert_eq!(read(folder.path(), &place.parse().unwrap()).unwrap(), None, "{place}");
         }
         assert!("bodies-000001:x:1:d".parse::<Place>().is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_removed_is_made_anew_and_what_is_there_is_no_other_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        let texts = [b'x', b'y'].map(|byte| Bytes::from(vec![byte; 5_000]));
+        let places = texts.clone().map(|text| {
+            let Body::There(place) = bodies.keep(&text).unwrap() else { panic!("it stayed") };
+            // What follows goes to the same place of another file.
+            std::fs::remove_file(folder.path().join("bodies-000001")).ok();
+            place
+        });
+        std::fs::write(folder.path().join("bodies-000001"), &texts[1]).unwrap();
+        let found = places.map(|place| read(folder.path(), &place).unwrap());
+        assert_eq!(found, [None, Some(texts[1].clone())]);
+        assert!(matches!(bodies.keep(&texts[0]).unwrap(), Body::There(_)));
+        assert_eq!(std::fs::read(folder.path().join("bodies-000001")).unwrap().len(), 10_000);
     }
 }

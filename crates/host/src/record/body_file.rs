@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::file::private;
+use super::same_file;
 use crate::whole_file::create_folder;
 
 /// A file that is longer than this is followed by the next.
@@ -56,6 +57,11 @@ impl BodyFile {
         let mut options = OpenOptions::new();
         let file = private(options.write(true).create_new(true)).open(folder.join(&name))?;
         Ok(Self { name: name.into(), number, file, written: 0, end: 0, filled: Some(0) })
+    }
+
+    /// Whether no path leads to it any more.
+    pub(super) fn is_removed(&self) -> bool {
+        same_file::is_removed(&self.file)
     }
 
     /// Writes a text, and says where it begins.

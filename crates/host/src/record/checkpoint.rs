@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::file::folder_of;
-use super::seal::{Head, Sum};
+use super::seal::{self, Head, Sum};
 use crate::random;
 use crate::whole_file;
 
@@ -32,6 +32,21 @@ pub(super) enum Checkpoint {
     At { seq: i64, call: i64, chain: String },
 }
 
+/// Signs that there is no seal yet, if there is none: a chain without a checkpoint has lost it.
+pub(super) fn begin(ledger: &Path, connection: &Connection) -> io::Result<()> {
+    let is_new = read(ledger) == Checkpoint::Missing
+        && seal::head(connection).map_err(io::Error::other)?.is_none();
+    if is_new { sign(ledger, &Head { seq: 0, call: 0, chain: [0; 32] }) } else { Ok(()) }
+}
+
+fn sign(ledger: &Path, head: &Head) -> io::Result<()> {
+    let chain = hex(&head.chain);
+    let key = key(ledger)?;
+    let signature = hex(hmac::sign(&key, &signed(head.seq, head.call, &chain)).as_ref());
+    let text = serde_json::to_vec(&OnDisk { seq: head.seq, call: head.call, chain, signature })?;
+    replace(&folder_of(ledger).join("calls.seal"), &text)
+}
+
 /// Signs how far the chain has come. A chain that does not go on from what was signed before is not
 /// signed: the older checkpoint is the proof that something is gone.
 pub(super) fn advance(ledger: &Path, connection: &Connection, head: &Head) -> io::Result<()> {
@@ -39,17 +54,14 @@ pub(super) fn advance(ledger: &Path, connection: &Connection, head: &Head) -> io
         Checkpoint::Missing => !has_older(connection, head),
         Checkpoint::Forged => false,
         Checkpoint::At { seq, chain, .. } => {
-            seq < head.seq && chain_at(connection, seq).is_some_and(|then| hex(&then) == chain)
+            let then = if seq == 0 { Some([0; 32]) } else { chain_at(connection, seq) };
+            seq < head.seq && then.is_some_and(|then| hex(&then) == chain)
         }
     };
     if !goes_on {
         return Ok(());
     }
-    let key = key(ledger)?;
-    let chain = hex(&head.chain);
-    let signature = hex(hmac::sign(&key, &signed(head.seq, head.call, &chain)).as_ref());
-    let text = serde_json::to_vec(&OnDisk { seq: head.seq, call: head.call, chain, signature })?;
-    replace(&folder_of(ledger).join("calls.seal"), &text)?;
+    sign(ledger, head)?;
     let marked =
         connection.execute("INSERT OR IGNORE INTO counters (name, value) VALUES ('signed', 1)", []);
     marked.map(drop).map_err(io::Error::other)

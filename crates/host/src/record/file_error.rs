@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::same_file::hint_if_moved;
+
 /// Why a file could not be opened; the ledger and the conversations each say it in their words.
 #[derive(Debug)]
 pub(super) enum FileError {
@@ -39,6 +41,9 @@ impl FileError {
 
 /// What to do about an error of the database.
 pub(super) fn hint_for(error: &rusqlite::Error) -> &'static str {
+    if let Some(hint) = hint_if_moved(error) {
+        return hint;
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "free some space, then try again",
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {

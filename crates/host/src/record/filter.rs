@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, ToSql};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
 
 use super::call_id::CallId;
 use super::error::LedgerError;
 use super::ledger::Ledger;
-use super::reader::{Reader, Summary};
-use super::rows::summary;
+use super::reader::{EVERYTHING, Full, Reader, Summary};
+use super::rows::{full, summary};
+use super::startup;
 use crate::outcome::OutcomeKind;
 
 /// So many calls at a time are looked at for what no index tells: what was called, who called, a text.
@@ -97,6 +98,17 @@ impl Ledger {
             None => Ok(Page::default()),
         }
     }
+
+    /// Everything about the calls that match, the newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
+        match self.reader().await? {
+            Some(reader) => reader.list_full(filter).await,
+            None => Ok(Vec::new()),
+        }
+    }
 }
 
 impl Reader {
@@ -108,6 +120,18 @@ impl Reader {
         self.query(move |connection| {
             let begun = Instant::now();
             page(connection, &filter, SLICE, || begun.elapsed() < PATIENCE)
+        })
+        .await
+    }
+
+    /// Everything about the calls that match, the newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
+        let bodies = startup::bodies(self.path());
+        self.query(move |connection| {
+            matching(connection, &filter, EVERYTHING, |row| full(row, &bodies))
         })
         .await
     }
@@ -160,13 +184,22 @@ fn floor(
 
 /// Calls that match, the newest first.
 pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
+    matching(connection, filter, IN_A_LIST, summary)
+}
+
+fn matching<T>(
+    connection: &Connection,
+    filter: &Filter,
+    columns: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
     let Conditions { clause, values } = Conditions::of(filter);
     let query = format!(
-        "SELECT {IN_A_LIST} FROM calls {clause} ORDER BY created_at DESC, id DESC LIMIT :limit"
+        "SELECT {columns} FROM calls {clause} ORDER BY created_at DESC, id DESC LIMIT :limit"
     );
     let bound: Vec<(&str, &dyn ToSql)> =
         values.iter().map(|(name, value)| (*name, &**value)).collect();
-    connection.prepare(&query)?.query_map(bound.as_slice(), summary)?.collect()
+    connection.prepare(&query)?.query_map(bound.as_slice(), read)?.collect()
 }
 
 /// What a query asks, with its values.

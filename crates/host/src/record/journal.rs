@@ -15,6 +15,8 @@ use super::call_id::CallId;
 use super::file::private;
 use super::group::{News, Opening};
 use super::journal_entry::{self, Replayed};
+use super::same_file::{SameFile, is_removed};
+use super::startup;
 use crate::whole_file::create_folder;
 
 /// A file that is longer than this is followed by the next, so that it can be removed.
@@ -27,6 +29,8 @@ const HEAD: usize = 8;
 pub(super) struct Journal {
     folder: PathBuf,
     owner: String,
+    /// The database that it is for: beside another one its numbers mean other calls.
+    database: SameFile,
     inner: Mutex<Inner>,
 }
 
@@ -40,8 +44,14 @@ struct Inner {
 }
 
 impl Journal {
-    pub(super) fn new(folder: PathBuf, owner: &str) -> Self {
-        Self { folder, owner: owner.to_owned(), inner: Mutex::default() }
+    /// For the database at `path`.
+    pub(super) fn beside(path: &Path, owner: &str) -> Self {
+        Self {
+            folder: startup::journals(path),
+            owner: owner.to_owned(),
+            database: SameFile::at(path),
+            inner: Mutex::default(),
+        }
     }
 
     /// Appends what is new about a call, and hands it on with `queue` before anybody else can
@@ -119,7 +129,11 @@ impl Inner {
         {
             *to = from;
         }
+        if self.file.as_ref().is_some_and(|(file, _)| is_removed(file)) {
+            self.leave();
+        }
         if self.file.is_none() {
+            journal.database.check().map_err(io::Error::other)?;
             create_folder(&journal.folder)?;
             let name = format!("{}.{:06}{SUFFIX}", journal.owner, self.number);
             let path = journal.folder.join(name);
@@ -143,12 +157,14 @@ impl Inner {
         match file.set_len(length) {
             Ok(()) => self.length = length,
             // The next entry begins a file that is in order.
-            Err(_) => {
-                self.file = None;
-                self.number += 1;
-                self.length = 0;
-            }
+            Err(_) => self.leave(),
         }
+    }
+
+    fn leave(&mut self) {
+        self.file = None;
+        self.number += 1;
+        self.length = 0;
     }
 }
 

@@ -25,7 +25,7 @@ fn details(said: &[&str]) -> Details {
 /// One call from its intent to its outcome, as a process leaves it that dies before it is brought in.
 fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
     let folder = path.parent().unwrap().join("journal");
-    let journal = Journal::new(folder.clone(), "4711-gone");
+    let journal = Journal::beside(path, "4711-gone");
     let call = call_to("files", "read");
     let arguments = Body::Here(call.arguments.clone());
     let opening = Opening { created_at: 5, call, arguments };
@@ -100,7 +100,8 @@ async fn a_journal_that_is_cut_off_or_damaged_counts_up_to_there() {
 #[test]
 fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::new(folder.path().to_owned(), "1-me");
+    let journal = Journal::beside(&folder.path().join("calls.db"), "1-me");
+    let folder = folder.path().join("journal");
     let row = |at| {
         let intent = IntentRow {
             at,
@@ -121,13 +122,13 @@ fn a_full_file_is_followed_by_the_next_and_kept_until_it_is_written() {
         let news = read(file).unwrap().into_iter().map(|entry| entry.news);
         news.map(|news| if let News::Intent(_, row) = news { row.at } else { -1 }).collect()
     };
-    let files = files_of(folder.path(), "1-me");
+    let files = files_of(&folder, "1-me");
     assert_eq!(files.len(), 2);
     assert_eq!((times(&full), times(&files[1])), ((0..17).collect(), vec![99]));
     journal.settle(|| false);
     assert_eq!(times(&files[1]), [99]);
     journal.settle(|| true);
-    assert_eq!((times(&files[1]), busy(folder.path())), (vec![], vec!["1-me".to_owned()]));
+    assert_eq!((times(&files[1]), busy(&folder)), (vec![], vec!["1-me".to_owned()]));
 }
 
 #[tokio::test]
@@ -147,4 +148,22 @@ async fn what_happened_to_a_call_is_brought_in_with_its_intent_and_its_outcome()
         let verified = Reader::at(&path).verify().await.unwrap();
         assert_eq!((verified.sealed, verified.wrong), (1, None));
     }
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_stays_while_a_part_of_it_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    Ledger::open(&path, Durability::Process).unwrap().stop().await;
+    let file = left_behind(&path, &[]);
+    // What cannot be read comes first: it may have the beginning of what follows.
+    let first = file.with_file_name("4711-gone.000000.journal");
+    let second = file.with_file_name("4711-gone.000001.journal");
+    std::fs::rename(&file, &second).unwrap();
+    std::fs::create_dir(&first).unwrap();
+    assert_eq!(brought_in(&path).await, None);
+    assert!(second.exists(), "it was removed unread");
+    std::fs::remove_dir(&first).unwrap();
+    assert!(brought_in(&path).await.is_some());
+    assert!(!second.exists());
 }

@@ -116,10 +116,10 @@ impl Ledger {
         let Started { connection, owner, block, opened } = start(path, options)?;
         let shared = Arc::new(Shared {
             queue: Queue::new(),
-            status: Status::default(),
+            status: Status::of(path),
             ids: Ids::new(block),
             journal: match options.durability {
-                Durability::Process => Some(Journal::new(startup::journals(path), owner.name())),
+                Durability::Process => Some(Journal::beside(path, owner.name())),
                 Durability::Power => None,
             },
             timelines: Timelines::default(),

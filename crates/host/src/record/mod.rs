@@ -40,6 +40,7 @@ mod reader;
 mod replay;
 mod results;
 mod rows;
+mod same_file;
 mod schema;
 mod seal;
 mod session;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::entry::Opened;
 use super::journal;
-use super::replay::replay;
+use super::replay::{left_by, replay};
 use crate::alive::{Gate, is_alive, owners_in, remove};
 
 /// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
@@ -27,10 +27,14 @@ pub(super) fn recover(
             names.insert(name?);
         }
     }
-    let dead: Vec<String> = names.into_iter().filter(|name| !is_alive(owners, name)).collect();
+    names.retain(|name| !is_alive(owners, name));
+    let mut dead = Vec::new();
     let now = Timestamp::now().as_microsecond();
-    for name in &dead {
-        replay(&transaction, journals, name)?;
+    for name in &names {
+        // What cannot be read stays as it is, for whoever can: it may say how the calls ended.
+        let Some(entries) = left_by(journals, name) else { continue };
+        replay(&transaction, name, entries)?;
+        dead.push(name);
         opened.recovered_unknown += transaction.execute(
             "UPDATE calls SET outcome = 'unknown', reason = 'host_crash', finished_at = ?2,
                  message = 'the host ended before an answer came; the call may have run'
@@ -46,7 +50,7 @@ pub(super) fn recover(
         )?;
     }
     transaction.commit()?;
-    for name in &dead {
+    for name in dead {
         for file in journal::files_of(journals, name) {
             // Read again it changes nothing.
             let _left = std::fs::remove_file(file);

@@ -102,8 +102,9 @@ pub struct Full {
 /// As long other processes may take to bring in what they promised.
 const OTHERS: Duration = Duration::from_millis(200);
 
-const EVERYTHING: &str = "SELECT *, (SELECT task FROM tasks WHERE call = calls.id) AS task,
-    (SELECT steps FROM timelines WHERE call = calls.id) AS timeline FROM calls";
+/// What there is to know about a call.
+pub(super) const EVERYTHING: &str = "*, (SELECT task FROM tasks WHERE call = calls.id) AS task,
+    (SELECT steps FROM timelines WHERE call = calls.id) AS timeline";
 
 const BY_REFERENCE: &str = "WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
 
@@ -133,7 +134,7 @@ impl Reader {
     pub async fn show(&self, id: CallId) -> Result<Option<Full>, LedgerError> {
         let bodies = startup::bodies(&self.path);
         self.query(move |connection| {
-            let query = format!("{EVERYTHING} WHERE id = ?1");
+            let query = format!("SELECT {EVERYTHING} FROM calls WHERE id = ?1");
             connection.query_row(&query, [id.get()], |row| full(row, &bodies)).optional()
         })
         .await
@@ -146,7 +147,7 @@ impl Reader {
     pub async fn by_reference(&self, reference: &str) -> Result<Option<Full>, LedgerError> {
         let (reference, bodies) = (reference.to_owned(), startup::bodies(&self.path));
         self.query(move |connection| {
-            let query = format!("{EVERYTHING} {BY_REFERENCE}");
+            let query = format!("SELECT {EVERYTHING} FROM calls {BY_REFERENCE}");
             connection.query_row(&query, [reference], |row| full(row, &bodies)).optional()
         })
         .await

@@ -10,31 +10,36 @@ use super::journal::{files_of, read};
 use super::journal_entry::Replayed;
 use super::statements::{apply, insert};
 
-/// Brings in what the journal of `owner` holds. What the database has already stays as it is.
+/// What the journal of `owner` holds, in order; none if a part of it cannot be read.
+pub(super) fn left_by(journals: &Path, owner: &str) -> Option<Vec<Replayed>> {
+    let mut entries = Vec::new();
+    for file in files_of(journals, owner) {
+        entries.append(&mut read(&file).ok()?);
+    }
+    Some(entries)
+}
+
+/// Brings in what the journal of `owner` held. What the database has already stays as it is.
 pub(super) fn replay(
     connection: &Connection,
-    journals: &Path,
     owner: &str,
+    entries: Vec<Replayed>,
 ) -> rusqlite::Result<()> {
-    for file in files_of(journals, owner) {
-        // A file that cannot be read stays, for whoever can.
-        for entry in read(&file).unwrap_or_default() {
-            let Replayed { id, opening, news } = entry;
-            if let Some(opening) = opening {
-                let row = NewRow {
-                    id,
-                    opening: Arc::new(opening),
-                    details: Details::default(),
-                    intent: None,
-                    close: None,
-                    waiters: Vec::new(),
-                    is_held_back: false,
-                    digest: None,
-                };
-                insert(connection, owner, &row)?;
-            }
-            apply(connection, &Change { id, news, waiter: None, landed: false })?;
+    for Replayed { id, opening, news } in entries {
+        if let Some(opening) = opening {
+            let row = NewRow {
+                id,
+                opening: Arc::new(opening),
+                details: Details::default(),
+                intent: None,
+                close: None,
+                waiters: Vec::new(),
+                is_held_back: false,
+                digest: None,
+            };
+            insert(connection, owner, &row)?;
         }
+        apply(connection, &Change { id, news, waiter: None, landed: false })?;
     }
     Ok(())
 }

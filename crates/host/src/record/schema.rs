@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use super::file::beside;
 use super::file_error::FileError;
 use super::ledger::{Durability, LedgerOptions};
 use super::seal;
 use super::timelines;
+use crate::percent;
 
 /// What a file of one kind holds.
 #[derive(Debug)]
@@ -135,7 +137,20 @@ pub(super) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    Ok(connection)
+    let Err(error) = number(&connection, "PRAGMA schema_version") else { return Ok(connection) };
+    match as_it_lies(path) {
+        Some(address) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Err(error),
+    }
+}
+
+/// What opens a file in a folder that cannot be written, where the database cannot even note that
+/// it reads; none if the file has a log, for then it is not all there is.
+fn as_it_lies(path: &Path) -> Option<String> {
+    let name = path.to_str().filter(|_| cfg!(unix) && !beside(path, "-wal").exists())?;
+    Some(format!("file:{}?immutable=1", percent::encoded(name, b"/._-~")))
 }
 
 /// Brings the file to the newest format.

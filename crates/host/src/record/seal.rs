@@ -11,9 +11,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, ToSql};
 use sha2::{Digest as _, Sha256};
 
-use super::bodies::is_untouched;
+use super::bodies;
 use super::file::folder_of;
-use super::startup::bodies;
+use super::startup;
 use super::timelines::COLUMN as TIMELINE;
 
 /// The table of seals.
@@ -50,6 +50,7 @@ pub(super) struct Head {
 /// Seals these calls, which are closed, with their digests where they are known; gives the newest
 /// seal. One transaction.
 pub(super) fn seal(
+    ledger: &Path,
     connection: &Connection,
     calls: &[(i64, Option<Sum>)],
 ) -> rusqlite::Result<Option<Head>> {
@@ -57,7 +58,7 @@ pub(super) fn seal(
         return Ok(None);
     }
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let sealed = seal_inside(connection, calls).and_then(|head| {
+    let sealed = seal_inside(ledger, connection, calls).and_then(|head| {
         connection.execute_batch("COMMIT")?;
         Ok(head)
     });
@@ -69,6 +70,7 @@ pub(super) fn seal(
 }
 
 fn seal_inside(
+    ledger: &Path,
     connection: &Connection,
     calls: &[(i64, Option<Sum>)],
 ) -> rusqlite::Result<Option<Head>> {
@@ -79,7 +81,7 @@ fn seal_inside(
     for (call, known) in calls {
         let digest = match known {
             Some(digest) => Some(*digest),
-            None => row_digest(connection, *call, Over::Everything)?,
+            None => row_digest(ledger, connection, *call, Over::Everything)?,
         };
         let Some(digest) = digest else { continue };
         let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
@@ -133,6 +135,7 @@ pub(super) enum Over {
 
 /// The digest of a closed call; none if there is none.
 pub(super) fn row_digest(
+    ledger: &Path,
     connection: &Connection,
     call: i64,
     over: Over,
@@ -142,7 +145,6 @@ pub(super) fn row_digest(
     let mut statement = connection.prepare_cached(&query)?;
     // The last one is what happened, where something did.
     let columns = statement.column_count().saturating_sub(1);
-    let ledger = Path::new(connection.path().unwrap_or_default());
     let results = folder_of(ledger).join("results");
     statement
         .query_row([call], |row| {
@@ -195,13 +197,18 @@ fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
 }
 
 /// Whether the texts of a call that are not in its row are as they were written.
-pub(super) fn texts_are_whole(connection: &Connection, call: i64) -> rusqlite::Result<bool> {
+pub(super) fn texts_are_whole(
+    ledger: &Path,
+    connection: &Connection,
+    call: i64,
+) -> rusqlite::Result<bool> {
     let query = format!("SELECT {} FROM calls WHERE id = ?1", ELSEWHERE.join(", "));
-    let folder = bodies(Path::new(connection.path().unwrap_or_default()));
+    let folder = startup::bodies(ledger);
     connection.prepare_cached(&query)?.query_row([call], |row| {
         for column in ELSEWHERE {
             let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
-            if !place.parse().is_ok_and(|place| is_untouched(&folder, &place)) {
+            let text = place.parse().map(|place| bodies::read(&folder, &place));
+            if !matches!(text, Ok(Ok(Some(_)))) {
                 return Ok(false);
             }
         }

@@ -11,6 +11,7 @@ use super::entry::Opened;
 use super::file::{self, enter, is_damage, suspect};
 use super::file_error::FileError;
 use super::ledger::{DISK_WAIT, Durability, LedgerOptions};
+use super::same_file::SameFile;
 use super::schema::migrate;
 use super::session::{NewSession, SessionSummary, Step};
 use super::session_error::SessionError;
@@ -29,6 +30,7 @@ pub struct Sessions(Arc<Shared>);
 struct Shared {
     connection: Mutex<Connection>,
     file: Option<(PathBuf, Opened)>,
+    place: Option<SameFile>,
 }
 
 /// How a transaction begins, and how its failure is told.
@@ -204,7 +206,8 @@ impl Sessions {
     }
 
     fn with(connection: Connection, file: Option<(PathBuf, Opened)>) -> Self {
-        Self(Arc::new(Shared { connection: Mutex::new(connection), file }))
+        let place = file.as_ref().map(|(path, _)| SameFile::at(path));
+        Self(Arc::new(Shared { connection: Mutex::new(connection), file, place }))
     }
 
     async fn set(&self, id: &SessionId, field: Field, value: String) -> Result<(), SessionError> {
@@ -235,7 +238,10 @@ impl Shared {
         work: impl FnOnce(&Connection) -> Result<T, Trouble>,
     ) -> Result<T, SessionError> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = in_transaction(&mut connection, access, work);
+        let placed = self.place.as_ref().map_or(Ok(()), SameFile::check);
+        let done = placed
+            .map_err(Trouble::from)
+            .and_then(|()| in_transaction(&mut connection, access, work));
         drop(connection);
         done.map_err(|trouble| match trouble {
             Trouble::Refused(error) => error,

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::entry::Opened;
 use super::error::LedgerError;
 use super::file::{self, enter, folder_of};
 use super::file_error::FileError;
 use super::ids::{Block, FIRST_BLOCK};
-use super::ledger::LedgerOptions;
+use super::ledger::{Ledger, LedgerOptions};
 use super::owners::recover;
 use super::schema::LEDGER;
 use super::statements::reserve;
@@ -33,8 +34,29 @@ pub(super) fn start(path: &Path, options: &LedgerOptions) -> Result<Started, Led
     let mut connection = file::open(path, options, &LEDGER, &mut opened)?;
     let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
     recover(&mut connection, (&owners, &gate), &journals(path), &mut opened).map_err(failed)?;
+    if opened.created || opened.quarantined.is_some() {
+        let begun = "INSERT OR IGNORE INTO counters (name, value) VALUES ('begun_at', ?1)";
+        connection.execute(begun, [Timestamp::now().as_microsecond()]).map_err(failed)?;
+    }
     let block = reserve(&connection, FIRST_BLOCK).map_err(failed)?;
     Ok(Started { connection, owner, block, opened })
+}
+
+impl Ledger {
+    /// Since when calls can be in it; none if it is older than that was noted.
+    ///
+    /// A ledger that was removed or put aside begins anew: what was recorded before is not there.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn begun_at(&self) -> Result<Option<Timestamp>, LedgerError> {
+        let Some(reader) = self.reader().await? else { return Ok(Some(Timestamp::now())) };
+        let query = "SELECT value FROM counters WHERE name = 'begun_at'";
+        let micros = reader.query(move |connection| {
+            connection.query_row(query, [], |row| row.get::<_, i64>(0)).optional()
+        });
+        Ok(micros.await?.and_then(|micros| Timestamp::from_microsecond(micros).ok()))
+    }
 }
 
 /// The folder of journals beside the file at `path`.

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use rusqlite::Connection;
 
 use super::ledger::tests::{call_to, first_attempt};
-use super::{CallId, Durability, Filter, Ledger, LedgerError, LedgerOptions, Opened, Reader};
+use super::{
+    CallId, Durability, Filter, Ledger, LedgerError, LedgerOptions, Opened, Reader, Verified,
+};
 use crate::outcome::{Outcome, OutcomeKind};
 
 fn ok() -> Outcome {
@@ -88,6 +90,10 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     );
     let full = ledger.show(record.id.unwrap()).await.unwrap().unwrap();
     assert_eq!(full.summary.result_bytes, Some(200_000));
+    // What was written late is sealed as well.
+    ledger.stop().await;
+    let verified = Reader::at(&path).verify().await.unwrap();
+    assert_eq!(verified, Verified { sealed: 3, unsealed: 0, wrong: None });
 }
 
 #[tokio::test]
@@ -172,6 +178,23 @@ async fn a_journal_that_cannot_be_written_leaves_the_database() {
     open.intent(first_attempt()).await.unwrap();
     assert!(open.close(ok()).await.recorded);
     assert_eq!(outcomes(&path).await, [("t".to_owned(), Some(OutcomeKind::Ok))]);
+}
+
+#[tokio::test]
+async fn without_a_checkpoint_nothing_is_sealed_and_nothing_looks_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    // Nothing can be signed with a folder in the place of the key.
+    std::fs::create_dir(folder.path().join("seal.key")).unwrap();
+    for (sealed, unsealed) in [(0, 1), (2, 0)] {
+        let ledger = Ledger::open(&path, Durability::Process).unwrap();
+        let open = ledger.open_call(call_to("files", "t")).await.unwrap();
+        assert!(open.close(ok()).await.recorded);
+        ledger.stop().await;
+        let verified = Reader::at(&path).verify().await.unwrap();
+        assert_eq!(verified, Verified { sealed, unsealed, wrong: None });
+        std::fs::remove_dir(folder.path().join("seal.key")).ok();
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Whether the record is as it was written: every seal is made again and compared.
 
+use std::path::Path;
+
 use rusqlite::Connection;
 
 use super::checkpoint::{self, Checkpoint, hex};
@@ -34,17 +36,24 @@ impl Reader {
     /// When the record cannot be read.
     pub async fn verify(&self) -> Result<Verified, LedgerError> {
         let path = self.path().to_owned();
-        self.query(move |connection| verify(connection, &checkpoint::read(&path))).await
+        self.query(move |connection| verify(&path, connection, &checkpoint::read(&path))).await
     }
 }
 
-fn verify(connection: &Connection, checkpoint: &Checkpoint) -> rusqlite::Result<Verified> {
+fn verify(
+    ledger: &Path,
+    connection: &Connection,
+    checkpoint: &Checkpoint,
+) -> rusqlite::Result<Verified> {
     let mut verified = Verified { sealed: 0, unsealed: 0, wrong: None };
     let mut statement =
         connection.prepare("SELECT seq, call, digest, chain FROM seals ORDER BY seq")?;
     let mut rows = statement.query([])?;
     let (mut before, mut next): (Sum, i64) = ([0; 32], 1);
-    let mut passed = matches!(checkpoint, Checkpoint::Missing | Checkpoint::Forged);
+    let mut passed = match checkpoint {
+        Checkpoint::Missing | Checkpoint::Forged => true,
+        Checkpoint::At { seq, .. } => *seq == 0,
+    };
     while let Some(row) = rows.next()? {
         let (seq, call): (i64, i64) = (row.get(0)?, row.get(1)?);
         let (digest, chain): (Sum, Sum) = (row.get(2)?, row.get(3)?);
@@ -53,14 +62,15 @@ fn verify(connection: &Connection, checkpoint: &Checkpoint) -> rusqlite::Result<
         } else if link(&before, seq, call, &digest) != chain {
             Some("its seal does not follow from the one before")
         } else {
-            match row_digest(connection, call, Over::Everything)? {
+            let found = |over| row_digest(ledger, connection, call, over);
+            match found(Over::Everything)? {
                 None => Some("it was recorded and is gone"),
-                Some(_) if !texts_are_whole(connection, call)? => {
+                Some(_) if !texts_are_whole(ledger, connection, call)? => {
                     Some("its arguments or its result are not as they were recorded")
                 }
                 Some(now) if now == digest => None,
                 // A seal that is over the file fits no digest without it.
-                Some(_) if row_digest(connection, call, Over::WithoutFile)? == Some(digest) => None,
+                Some(_) if found(Over::WithoutFile)? == Some(digest) => None,
                 Some(_) => Some("it is not as it was recorded"),
             }
         };

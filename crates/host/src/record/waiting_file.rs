@@ -11,6 +11,7 @@ use super::entry::Opened;
 use super::file::{self, enter, is_damage, suspect};
 use super::file_error::{FileError, hint_for};
 use super::ledger::{Ledger, LedgerOptions};
+use super::same_file::SameFile;
 use super::schema::migrate;
 use super::waiting_rows::{self as rows, Here, Trouble, WAITING};
 use crate::alive::{Owner, is_alive};
@@ -29,6 +30,8 @@ pub struct WaitingFile {
 #[derive(Debug)]
 struct Open {
     connection: Connection,
+    /// Where the file was; none in memory.
+    place: Option<SameFile>,
     /// The folder of locks; none in memory, where nobody else is.
     owners: Option<PathBuf>,
     /// Our own lock, once something of ours waits.
@@ -85,6 +88,8 @@ impl WaitingFile {
     }
 
     fn opened<'a>(&self, slot: &'a mut Option<Open>) -> Result<&'a mut Open, WaitingError> {
+        // Nobody else sees what waits in a file that was moved or removed.
+        slot.take_if(|open| open.place.as_ref().is_some_and(|place| place.check().is_err()));
         if slot.is_none() {
             *slot = Some(match &self.path {
                 Some(path) => Open::file(path),
@@ -129,14 +134,15 @@ impl Open {
         let options = LedgerOptions::default();
         let connection = file::open(path, &options, &WAITING, &mut opened).map_err(unusable)?;
         drop(gate);
-        Self { connection, owners: Some(owners), owner: None }.wiping()
+        let place = Some(SameFile::at(path));
+        Self { connection, place, owners: Some(owners), owner: None }.wiping()
     }
 
     fn memory() -> Result<Self, WaitingError> {
         let failed = |error: rusqlite::Error| store(error.to_string(), "try again");
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         migrate(&mut connection, Path::new(":memory:"), &WAITING).map_err(unusable)?;
-        Self { connection, owners: None, owner: None }.wiping()
+        Self { connection, place: None, owners: None, owner: None }.wiping()
     }
 
     /// What is deleted is overwritten: answers may be nobody else's business.

@@ -1,5 +1,6 @@
 //! The one thread that writes: takes what has gathered, commits it at once, wakes all who wait.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use super::group::Group;
 use super::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
 use super::journal::Journal;
 use super::queue::{Queue, Taken};
-use super::seal::{Sum, seal, unsealed};
+use super::same_file::SameFile;
+use super::seal::{Head, Sum, seal, unsealed};
 use super::statements::{give_back, probe, reserve, write_group};
 use super::status::Status;
 use crate::alive::Owner;
@@ -23,11 +25,14 @@ use crate::timelines::Timelines;
 const LARGEST_GROUP: usize = 4096;
 /// How often the file is tried again while it cannot be written.
 const PROBE_EVERY: Duration = Duration::from_millis(250);
+/// After so long without anything to write, what has ended is sealed.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Everything the thread owns.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) path: PathBuf,
+    place: SameFile,
     pub(super) connection: Connection,
     pub(super) owner: Owner,
     pub(super) shared: Arc<Shared>,
@@ -68,6 +73,7 @@ impl Writer {
         shared: Arc<Shared>,
     ) -> Self {
         Self {
+            place: SameFile::at(&path),
             path,
             connection,
             owner,
@@ -86,11 +92,12 @@ impl Writer {
         let left = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
         self.unsealed = left.into_iter().map(|call| (call, None)).collect();
         loop {
-            let wait = self
-                .trouble
-                .as_ref()
-                .and_then(|trouble| trouble.next_probe)
-                .map(|at| at.saturating_duration_since(Instant::now()));
+            let wait = match &self.trouble {
+                Some(trouble) => {
+                    trouble.next_probe.map(|at| at.saturating_duration_since(Instant::now()))
+                }
+                None => (!self.unsealed.is_empty()).then_some(QUIET),
+            };
             match self.shared.queue.take(LARGEST_GROUP, wait) {
                 Taken::Messages(messages) => {
                     if let Some((_, left)) = &mut self.retired {
@@ -102,6 +109,7 @@ impl Writer {
                     }
                     self.commit(group);
                 }
+                Taken::Nothing if self.trouble.is_none() => self.seal(),
                 Taken::Nothing => {}
                 Taken::Closed => break,
             }
@@ -163,6 +171,8 @@ impl Writer {
             Ok(_) => {
                 self.trouble = None;
                 self.shared.status.set(None);
+                self.unsealed.extend(backlog.closed());
+                self.tidy_journal();
                 backlog.succeed();
             }
             Err(error) => {
@@ -174,6 +184,7 @@ impl Writer {
 
     /// One transaction; gives the block of numbers it reserved, if any.
     fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+        self.place.check()?;
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let written = self.write_inside(group).and_then(|block| {
             self.connection.prepare_cached("COMMIT")?.execute([])?;
@@ -199,12 +210,25 @@ impl Writer {
         reserve(&self.connection, self.block_size).map(Some)
     }
 
-    /// Seals what has ended. What cannot be sealed now is sealed by the next process.
+    /// Seals what has ended. What cannot be sealed now is sealed later, or by the next process.
     fn seal(&mut self) {
-        let calls = std::mem::take(&mut self.unsealed);
-        if let Ok(Some(head)) = seal(&self.connection, &calls) {
-            let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
+        if self.unsealed.is_empty() {
+            return;
         }
+        let calls = std::mem::take(&mut self.unsealed);
+        match self.try_to_seal(&calls) {
+            Ok(Some(head)) => {
+                let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
+            }
+            Ok(None) => {}
+            Err(_) => self.unsealed = calls,
+        }
+    }
+
+    fn try_to_seal(&self, calls: &[(i64, Option<Sum>)]) -> io::Result<Option<Head>> {
+        self.place.check().map_err(io::Error::other)?;
+        checkpoint::begin(&self.path, &self.connection)?;
+        seal(&self.path, &self.connection, calls).map_err(io::Error::other)
     }
 
     fn break_down(&mut self, error: &rusqlite::Error) -> LedgerError {

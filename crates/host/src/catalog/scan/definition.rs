@@ -5,8 +5,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::finding::{Finding, Sign};
-use super::judge::{self, Found};
+use super::judge::Found;
 use super::mirrored::secret_headers;
+use crate::characters::is_other_spelling;
 
 /// What a definition describes.
 #[derive(
@@ -46,7 +47,7 @@ impl Kind {
 /// A text that is no JSON is looked at as it stands.
 #[must_use]
 pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
-    let mut walk = Walk { found: Found::default(), path: Vec::new(), short: String::new() };
+    let mut walk = Walk { kind, found: Found::default(), path: Vec::new(), short: String::new() };
     let mut reader = serde_json::Deserializer::from_str(raw);
     if Strings(&mut walk).deserialize(&mut reader).is_err() {
         walk.found.text(&String::new, raw);
@@ -61,6 +62,7 @@ pub fn scan_definition(kind: Kind, raw: &str) -> Vec<Finding> {
 }
 
 struct Walk {
+    kind: Kind,
     found: Found,
     path: Vec<Step>,
     /// All short strings one after the other: an order may be cut into pieces.
@@ -81,15 +83,20 @@ enum Step {
 
 impl Walk {
     fn text(&mut self, text: &str) {
-        let Self { found, path, short } = self;
+        let Self { kind, found, path, short } = self;
         if text.len() <= SHORT && short.len() < LONGEST && !TYPES.contains(&text) {
             short.push_str(text);
             short.push(' ');
         }
         found.text(&|| pointer(path), text);
-        if text.len() > judge::LONGEST {
-            // Nobody reads so much, so something may be meant to be overlooked.
-            found.add(Sign::new("too_long", 10, 0), &pointer(path), text);
+        let is_called_by = matches!(kind, Kind::Tool | Kind::Prompt);
+        if let [Step::Key(key)] = path.as_slice()
+            && key == "name"
+            && is_called_by
+            && let Some(at) = text.find(is_other_spelling)
+        {
+            // Rules and people know the same name in its usual spelling.
+            found.add(Sign::new("odd_spelling", 6, at), "/name", text);
         }
     }
 

@@ -23,4 +23,4 @@ pub use definition::{Kind, scan_definition};
 pub use finding::{Finding, Severity, is_gross, verdict};
 pub use judge::scan_text;
 pub use mirrored::{is_secret_name, secret_headers};
-pub use shadow::{Mention, Names as KnownNames, mentions, references};
+pub use shadow::{Names as KnownNames, Words, references};

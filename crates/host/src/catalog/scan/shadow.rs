@@ -1,12 +1,14 @@
 //! Names of other servers' tools: texts that speak of them, and names that are taken for them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use foldhash::HashMap;
 
 use super::finding::{Finding, Sign};
 use super::tokens::skeleton;
 use crate::characters::plain;
+use crate::config::{is_near, traces};
 
 /// Shorter names, and names of one plain word, are also words of the language.
 const SHORTEST: usize = 6;
@@ -20,19 +22,29 @@ pub struct Names {
     /// What a reader sees in the names of tools; the names, and by whom they are used.
     looks: HashMap<String, BTreeMap<String, BTreeSet<String>>>,
     servers: HashMap<String, String>,
+    distinct: Vec<String>,
+    /// What names that are near have in common, in order, and which of the distinct names has it.
+    traces: Vec<(u64, usize)>,
 }
 
 impl Names {
-    /// The names of pairs of server and tool.
+    /// The names of tools of servers, with what is known of each tool.
     #[must_use]
-    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn of<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Words)>) -> Self {
         let mut names = Self::default();
-        for (server, tool) in pairs {
+        for (server, tool, words) in tools {
             names.servers.entry(server.to_lowercase()).or_insert_with(|| server.to_owned());
             names.tools.entry(tool.to_lowercase()).or_default().insert(server.to_owned());
             let seen = names.looks.entry(look(tool)).or_default();
-            seen.entry(tool.to_owned()).or_default().insert(server.to_owned());
+            let users = seen.entry(tool.to_owned()).or_default();
+            if users.is_empty() {
+                let place = names.distinct.len();
+                names.traces.extend(words.traces.iter().map(|trace| (*trace, place)));
+                names.distinct.push(tool.to_owned());
+            }
+            users.insert(server.to_owned());
         }
+        names.traces.sort_unstable();
         names
     }
 
@@ -62,6 +74,21 @@ impl Names {
     fn twin(&self, tool: &str) -> Option<(&str, &str)> {
         let (name, users) = self.seen(tool).find(|(name, _)| *name != tool)?;
         Some((users.first()?, name))
+    }
+
+    /// A tool of another server whose name is one slip away from this one.
+    fn near(&self, server: &str, tool: &str, traces: &[u64]) -> Option<(&str, &str)> {
+        let with_trace = |wanted: &u64| {
+            let wanted = *wanted;
+            let from = self.traces.partition_point(|(trace, _)| *trace < wanted);
+            let same = self.traces.iter().skip(from).take_while(move |(trace, _)| *trace == wanted);
+            same.filter_map(|(_, place)| self.distinct.get(*place))
+        };
+        traces.iter().flat_map(with_trace).find_map(|name| {
+            let users = self.looks.get(&look(name))?.get(name);
+            let users = users.filter(|_| name != tool && is_near(name, tool))?;
+            Some((other_than(server, users)?, name.as_str()))
+        })
     }
 
     /// The other server that the name of a tool begins with, as if it were that server's.
@@ -94,25 +121,44 @@ fn is_telling(word: &str) -> bool {
     word.len() >= SHORTEST && word.contains(['_', '-'])
 }
 
-/// A word of a definition that may be the name of a tool, in small letters, and where it is.
+/// What matters of a definition beside other servers' tools, whatever these are.
+#[derive(Debug, Default)]
+pub struct Words {
+    mentions: Box<[Mention]>,
+    /// What its name has in common with names that are near.
+    traces: Box<[u64]>,
+}
+
+/// A word that may be the name of a tool, in small letters, and where it is.
 #[derive(Debug)]
-pub struct Mention {
+struct Mention {
     at: usize,
     word: Box<str>,
 }
 
-/// The words of a definition that may be names of tools, whatever tools there are.
-#[must_use]
-pub fn mentions(raw: &str) -> Box<[Mention]> {
-    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
-    let words = raw.split(|c| !in_name(c)).filter_map(|word| {
-        let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
-        let word = word.trim_matches(['.', '/', ':', '-']);
-        let has_server = word.contains(['.', '/', ':']) || word.contains("__");
-        let may_be_meant = has_server || is_telling(word);
-        may_be_meant.then(|| Mention { at, word: word.to_lowercase().into() })
-    });
-    words.collect()
+impl Words {
+    /// Those of a definition, which may be that of a tool.
+    #[must_use]
+    pub fn of(tool: Option<&str>, raw: &str) -> Self {
+        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+        let mentions = raw.split(|c| !in_name(c)).filter_map(|word| {
+            let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
+            let word = word.trim_matches(['.', '/', ':', '-']);
+            let has_server = word.contains(['.', '/', ':']) || word.contains("__");
+            let may_be_meant = has_server || is_telling(word);
+            may_be_meant.then(|| Mention { at, word: word.to_lowercase().into() })
+        });
+        let traces = tool.map(traces).unwrap_or_default();
+        let traces = traces.iter().map(|trace| number(trace)).collect();
+        Self { mentions: mentions.collect(), traces }
+    }
+}
+
+/// A short stand-in for a text; what it stands for is compared again.
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What speaks against a tool's name and a definition's text, beside the other servers.
@@ -121,19 +167,17 @@ pub fn references(
     names: &Names,
     server: &str,
     tool: Option<&str>,
-    (raw, mentions): (&str, &[Mention]),
+    (raw, words): (&str, &Words),
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(tool) = tool {
         if names.forged_prefix(server, tool).is_some() {
             findings.push(Sign::new("forged_prefix", 6, 0).finding("/name", tool));
         }
-        if let Some((other, twin)) = names.twin(tool).filter(|_| !tool.is_ascii()) {
-            let decoded = Some(format!("looks like `{twin}` of `{other}`"));
-            let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
-            findings.push(sign.finding("/name", tool));
-        }
-        if let Some((other, twin)) = names.with_digits(server, tool) {
+        let twin = names.twin(tool).filter(|_| !tool.is_ascii());
+        let twin = twin.or_else(|| names.with_digits(server, tool));
+        let twin = twin.or_else(|| names.near(server, tool, &words.traces));
+        if let Some((other, twin)) = twin {
             let decoded = Some(format!("looks like `{twin}` of `{other}`"));
             let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
             findings.push(sign.finding("/name", tool));
@@ -143,7 +187,7 @@ pub fn references(
         }
     }
     let mut best: Option<(usize, u32)> = None;
-    for Mention { at, word } in mentions {
+    for Mention { at, word } in &words.mentions {
         let points = names.meant(server, word).unwrap_or(0);
         if points > best.map_or(0, |(_, points)| points) {
             best = Some((*at, points));
@@ -171,14 +215,21 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 mod tests {
     use super::*;
 
+    fn names(tools: &[(&str, &str)]) -> Names {
+        let words: Vec<Words> = tools.iter().map(|(_, tool)| Words::of(Some(tool), "")).collect();
+        Names::of(tools.iter().zip(&words).map(|((server, tool), words)| (*server, *tool, words)))
+    }
+
+    fn found(names: &Names, server: &str, tool: &str, text: &str) -> Vec<(&'static str, u32)> {
+        let words = Words::of(Some(tool), text);
+        let found = references(names, server, Some(tool), (text, &words));
+        found.iter().map(|finding| (finding.rule, finding.points)).collect()
+    }
+
     #[test]
     fn another_servers_tool_is_known_by_its_name() {
-        let names =
-            Names::of([("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
-        let rules = |tool: &str, text: &str| {
-            let found = references(&names, "evil", Some(tool), (text, &mentions(text)));
-            found.iter().map(|finding| (finding.rule, finding.points)).collect::<Vec<_>>()
-        };
+        let all = names(&[("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
+        let rules = |tool: &str, text: &str| found(&all, "evil", tool, text);
         assert_eq!(rules("weather", "via mail.send_email"), [("other_servers_tool", 6)]);
         assert_eq!(rules("weather", "then call send_email."), [("other_servers_tool", 3)]);
         assert_eq!(rules("weather", "use get_weather first; sends mail"), []);
@@ -190,8 +241,20 @@ mod tests {
         assert_eq!(rules("send_emai1", ""), [("lookalike_name", 6)]);
         assert_eq!(rules("s3nd_email", ""), [("lookalike_name", 6)]);
         assert_eq!(rules("send_email2", ""), []);
+        for near in ["send_emall", "send_emaill", "sned_email", "sendEmial"] {
+            let expected =
+                if near.starts_with("sned") { vec![] } else { vec![("lookalike_name", 6)] };
+            assert_eq!(rules(near, ""), expected, "{near}");
+        }
+        for other in ["send_emails", "send_mail", "read_email"] {
+            assert_eq!(rules(other, ""), [], "{other}");
+        }
         // Whoever has the letters is the one that is looked like.
-        let names = Names::of([("mail", "send_email"), ("evil", "send_emai1")]);
-        assert_eq!(references(&names, "mail", Some("send_email"), ("", &[])), []);
+        let all = names(&[("mail", "send_email"), ("evil", "send_emai1")]);
+        assert_eq!(found(&all, "mail", "send_email", ""), []);
+        // Of one that many have, any other one counts.
+        let all = names(&[("a", "send_email"), ("b", "send_email"), ("c", "send_emall")]);
+        assert_eq!(found(&all, "a", "send_email", ""), [("lookalike_name", 6), ("same_name", 0)]);
+        assert_eq!(found(&all, "c", "send_emall", ""), [("lookalike_name", 6)]);
     }
 }

@@ -1,0 +1,61 @@
+//! The record of calls as commands read it, and what was found when it was opened.
+
+use switchboard_host::Host;
+use switchboard_host::host::ledger_file;
+use switchboard_host::record::{Durability, Ledger, LedgerError, Opened, Reader};
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::printer::Printer;
+
+/// The record, with an outcome for every call of a switchboard that died.
+///
+/// One that can only be read is read as it is.
+pub(crate) async fn reader(context: &Context) -> Result<Reader, CliError> {
+    let file = ledger_file(&context.places.state);
+    match Ledger::open(&file, Durability::Process) {
+        Ok(ledger) => {
+            if let Some(opened) = ledger.opened() {
+                tell(&context.printer, opened);
+            }
+            ledger.stop().await;
+        }
+        Err(error @ (LedgerError::Open { .. } | LedgerError::Unavailable { .. }))
+            if file.is_file() =>
+        {
+            let what = "what became of calls of a switchboard that died is not looked at";
+            context.printer.warn(&format!("{what}: {error}"), error.hint());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Reader::at(&file))
+}
+
+/// Says when calls cannot be recorded any more and when they can again, until it is told to stop.
+pub(crate) async fn tell_of_trouble(printer: Printer, host: Host, stop: CancellationToken) {
+    let Some(trouble) = host.ledger().trouble() else { return };
+    let mut changes = trouble.changes();
+    while let Some(trouble) = stop.run_until_cancelled(changes.changed()).await {
+        match &*trouble {
+            Some(error) => printer.warn(&format!("calls are refused: {error}"), error.hint()),
+            None => printer.say("calls are recorded again"),
+        }
+    }
+}
+
+/// Warns of what was found.
+pub(crate) fn tell(printer: &Printer, opened: &Opened) {
+    if let Some(aside) = &opened.quarantined {
+        let aside = aside.display();
+        let text = format!("the record of calls was damaged; it was put aside as {aside}");
+        printer.warn(&text, None);
+    }
+    if opened.recovered_unknown > 0 {
+        let count = opened.recovered_unknown;
+        printer.warn(
+            &format!("a switchboard died; {count} of its calls may have run"),
+            Some("`switchboard calls --outcome unknown` lists them"),
+        );
+    }
+}
