@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use switchboard_host::call::no_arguments;
 use switchboard_host::catalog::shown_text;
 use switchboard_host::{Target, TargetKind};
-use switchboard_wire::members::{members, text_of};
+use switchboard_json::{members, text_of};
 use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use crate::envelope::{self, Message, NotAMessage};
 use crate::error::{RequestError, RpcError};
 use crate::in_flight::{Belongs, Settled, settled};
-use crate::json::Json;
 use crate::limits::Unreadable;
 use crate::peer::{Inbound, Link, Shared};
 use crate::request::as_line;
+use switchboard_json::Json;
 
 impl Shared {
     /// Takes in what arrived: one message or, where the revision has them, a batch.

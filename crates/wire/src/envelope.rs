@@ -7,8 +7,8 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use crate::error::RpcError;
-use crate::json::{Json, utf8};
-use crate::members::{NoMembers, members, text_of};
+use switchboard_json::{Json, utf8};
+use switchboard_json::{NoMembers, members, text_of};
 
 /// One message, told apart; payloads are parts of the bytes it was read from.
 #[derive(Clone, Debug)]

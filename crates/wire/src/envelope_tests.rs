@@ -7,7 +7,7 @@ use super::{
     Answer, Message, NotAMessage, notification, read, read_strictly, request, response, split_batch,
 };
 use crate::error::RpcError;
-use crate::json::Json;
+use switchboard_json::Json;
 
 fn kind(text: &str) -> String {
     told(read(&Bytes::copy_from_slice(text.as_bytes())))

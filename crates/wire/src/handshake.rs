@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::{RequestError, RpcError};
-use crate::json::Json;
 use crate::peer::{Peer, Stance};
 use crate::request::Request;
 use crate::revision::{Era, Revision};
+use switchboard_json::Json;
 
 /// How we introduce ourselves.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::envelope::Answer;
 use crate::error::{CloseReason, RequestError};
-use crate::json::Json;
+use switchboard_json::Json;
 
 /// As many abandoned requests are remembered, so that a late answer finds its call.
 const REMEMBERED: usize = 1_024;

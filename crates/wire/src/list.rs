@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 
 use crate::error::{RequestError, RpcError, shortened};
 use crate::http::param_headers;
-use crate::json::Json;
 use crate::peer::{Link, Peer};
 use crate::request::Request;
 use crate::revision::Era;
+use switchboard_json::Json;
 
 /// As many faults of one list are told.
 const FAULTS: usize = 20;

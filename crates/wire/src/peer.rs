@@ -12,12 +12,12 @@ use crate::envelope;
 use crate::error::{CloseReason, RequestError, RpcError};
 use crate::http::HttpLink;
 use crate::in_flight::{InFlight, Settled};
-use crate::json::Json;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::refusals;
 use crate::request::as_line;
 use crate::revision::{Era, Revision};
+use switchboard_json::Json;
 
 /// How long a notification or an answer waits for room: whoever reads nothing for longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::error::RpcError;
-use crate::json::Json;
 use crate::peer::{Inbound, Peer, Shared};
+use switchboard_json::Json;
 
 /// So many of them may be on their way. Who asks for more and does not read gets no answer.
 pub(crate) const AT_ONCE: usize = 64;

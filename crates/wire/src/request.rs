@@ -11,10 +11,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::envelope;
 use crate::error::RequestError;
 use crate::in_flight::{Clock, Settled, Waiting};
-use crate::json::Json;
 use crate::outbox::{NotTaken, Outgoing, Progress};
 use crate::peer::{Link, Peer};
 use crate::revision::Era;
+use switchboard_json::Json;
 
 /// A request to make.
 #[derive(Clone, Debug)]

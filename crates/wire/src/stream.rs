@@ -11,10 +11,10 @@ use tokio::time::Instant;
 
 use crate::error::{RpcError, shortened};
 use crate::framing::{Line, LineReader};
-use crate::json::Json;
 use crate::limits::{Limits, Unreadable};
 use crate::outbox::Outbox;
 use crate::peer::{Inbound, Link, Peer, Shared};
+use switchboard_json::Json;
 
 /// How long the reader may still find answers after the writer has failed.
 const LAST_WORDS: Duration = Duration::from_millis(200);

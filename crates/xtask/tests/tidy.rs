@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates of this workspace, and the ones each may depend on.
-const CRATES: [(&str, &[&str]); 14] = [
-    ("wire", &[]),
-    ("host", &["wire"]),
+const CRATES: [(&str, &[&str]); 15] = [
+    ("json", &[]),
+    ("wire", &["json"]),
+    ("host", &["json", "wire"]),
     ("models", &["host", "wire"]),
     ("agent", &["host", "wire"]),
-    ("gateway", &["host", "wire"]),
+    ("gateway", &["host", "json", "wire"]),
     ("dialects", &[]),
     ("generate", &[]),
     ("registry", &["wire"]),

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_json::members;
 use switchboard_wire::Json;
 use switchboard_wire::http::param_headers;
-use switchboard_wire::members::members;
 
 use crate::catalog::ResolvedCall;
 use crate::catalog::scan::secret_headers;

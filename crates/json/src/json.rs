@@ -37,7 +37,7 @@ impl Json {
     }
 
     /// The part of `line` that `text` was borrowed from.
-    pub(crate) fn part_of(line: &Bytes, text: &str) -> Self {
+    pub fn part_of(line: &Bytes, text: &str) -> Self {
         Self(line.slice_ref(text.as_bytes()))
     }
 
@@ -83,7 +83,7 @@ impl Json {
 }
 
 /// Bytes as text; a gateway asks for that often, and messages may be long.
-pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
+pub fn utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }
 

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 use super::{NoMembers, members};
-use crate::envelope::tests::any_json;
 
 fn found(text: &str) -> Result<Vec<(String, String)>, NoMembers> {
     let mut all = Vec::new();
@@ -161,4 +160,29 @@ fn eight_bytes_at_once_are_judged_as_one_by_one() {
             assert_eq!(found, first, "{block:?}");
         }
     }
+}
+
+/// JSON text with odd spacing, escapes, numbers and key order.
+fn any_json() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("1e400".to_owned()),
+        Just("-0.0".to_owned()),
+        Just("123456789012345678901234567890".to_owned()),
+        Just(r#""\u00e9\/\ud83d\ude00""#.to_owned()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6)
+                .prop_map(|items| format!("[{}]", items.join(" , "))),
+            prop::collection::vec(("[a-z_]{0,6}", inner), 0..6).prop_map(|items| {
+                let members: Vec<_> =
+                    items.iter().map(|(key, value)| format!("\"{key}\" :{value}")).collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
 }
