@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::policy::Answer;
-use crate::review::ask::{AskKind, Reply};
+use crate::review::ask::AskKind;
+use crate::review::ask_reply::Reply;
 use crate::review::waiting_entry::{Asked, AskedFor, Matter};
 use crate::review::waiting_error::WaitingError;
 

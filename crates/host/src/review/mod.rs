@@ -4,6 +4,7 @@
 //! and process sees it. The first answer counts.
 
 mod ask;
+mod ask_reply;
 mod bad_ask;
 mod call_askers;
 mod face_answers;
@@ -26,7 +27,8 @@ mod waiting_entry;
 mod waiting_error;
 mod waiting_store;
 
-pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Reply, Replying};
+pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Replying};
+pub use ask_reply::Reply;
 pub use bad_ask::BadAsk;
 pub use call_askers::{Registration, WhichCall};
 pub use face_answers::FaceAnswers;

@@ -8,7 +8,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::events::What;
 use crate::policy::{Answer, Question};
-use crate::review::ask::{Ask, Asker, Reply};
+use crate::review::ask::{Ask, Asker};
+use crate::review::ask_reply::Reply;
 use crate::review::given::Given;
 use crate::review::posted::{Posted, deadline};
 use crate::review::reviewer::{Reviewer, Unanswered};
