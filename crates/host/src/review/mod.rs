@@ -15,6 +15,7 @@ mod given;
 mod matter;
 mod posted;
 mod put;
+mod recorded_calls;
 mod reviewer;
 mod sampler;
 mod sampling;
