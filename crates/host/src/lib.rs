@@ -84,6 +84,7 @@ pub mod digest;
 pub mod download;
 pub mod events;
 mod file_name;
+mod file_uri;
 pub mod outcome;
 pub mod percent;
 pub mod plain_path;
