@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{ResolvedCall, pin_digest};
 use crate::config::{
-    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places, Reading,
+    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places,
     Remembered,
 };
+use crate::config_watch::Reading;
 use crate::connect::{
     Answers, CallAnswers, Command, Fleet, Messages, Parts, Subscriptions, Supervisor, Surroundings,
 };

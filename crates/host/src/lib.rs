@@ -118,6 +118,7 @@ pub mod review;
 mod alive;
 mod beside;
 pub mod call;
+mod config_watch;
 mod deciding;
 mod embedding;
 mod first_use;

@@ -61,7 +61,7 @@ impl Config {
 
     /// The same with the rules of another configuration, if those could be read.
     #[must_use]
-    pub(super) fn with_policies_of(&self, other: Self) -> Self {
+    pub(crate) fn with_policies_of(&self, other: Self) -> Self {
         let mut config = self.clone();
         if other.policies.broken.is_none() {
             config.policies = other.policies;
