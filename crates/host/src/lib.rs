@@ -82,6 +82,7 @@ pub mod caller;
 pub mod characters;
 pub mod digest;
 pub mod download;
+pub mod durability;
 pub mod events;
 mod file_name;
 mod file_uri;

@@ -83,6 +83,7 @@ mod watch;
 mod web_address;
 mod web_parts;
 
+pub use crate::durability::Durability;
 pub use accepted::{Acceptance, Accepted};
 pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 pub use annotations::Annotations;
@@ -128,8 +129,8 @@ pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
 pub use policy_lines::PolicyLine;
 pub use remembered::{Bound, Remembered};
 pub use resolved::{
-    BUILTIN, Config, Durability, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings,
-    Source, ToolSettings, Transport,
+    BUILTIN, Config, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings, Source,
+    ToolSettings, Transport,
 };
 pub use sampling::{SamplingReview, SamplingSettings};
 pub use sandbox::{Confinement, Network, Sandbox};

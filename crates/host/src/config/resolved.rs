@@ -22,6 +22,7 @@ use crate::config::team::Team;
 use crate::config::turned::Turned;
 use crate::config::web_address;
 use crate::digest::Digest;
+use crate::durability::Durability;
 use crate::server_id::ServerId;
 
 /// The name of the server that is part of the host.
@@ -385,16 +386,6 @@ impl Default for Settings {
             discovery: Discovery::default(),
         }
     }
-}
-
-/// What a record survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Durability {
-    /// The death of the process.
-    #[default]
-    Process,
-    /// The loss of power.
-    Power,
 }
 
 #[cfg(test)]
