@@ -27,6 +27,7 @@ mod resources;
 mod results;
 mod serve;
 mod service;
+mod status;
 mod tools;
 mod values;
 mod waiting;

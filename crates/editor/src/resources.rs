@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use switchboard_host::connect::{Status as State, definition};
 use switchboard_host::download::{self, Existing, Ground};
 use switchboard_host::format::{Item, Reply};
-use switchboard_host::outcome::EditorStatus;
 use switchboard_host::{ProposedCall, Record};
 use switchboard_wire::Json;
 use switchboard_wire::list::Item as Listed;
@@ -30,6 +29,7 @@ use crate::generated::v1::get_prompt_response::Message;
 use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
 use crate::outputs::MOST_BYTES;
 use crate::results;
+use crate::status::EditorStatus;
 use crate::values::texts_of;
 
 /// The largest file that a resource is written to, in bytes.
@@ -178,7 +178,7 @@ impl Editor {
         let how = How { tool_call_id, ..How::default() };
         let record = self.run(visitor, lease, proposed, how).await?;
         let why = || results::words(&record.outcome);
-        match record.outcome.kind.editor_status() {
+        match EditorStatus::from(record.outcome.kind) {
             EditorStatus::Success => {}
             EditorStatus::Error => return Err(Status::failed_precondition(why())),
             EditorStatus::Rejected => return Err(Status::aborted(why())),
@@ -223,7 +223,7 @@ fn listed(server: &str, item: &Listed) -> McpResource {
 fn unread(record: &Record, uri: &str) -> Option<Read> {
     let outcome = &record.outcome;
     let words = || results::words(outcome);
-    match outcome.kind.editor_status() {
+    match EditorStatus::from(outcome.kind) {
         EditorStatus::Success => None,
         EditorStatus::Error if outcome.reason.as_deref() == Some("not_listed") => {
             Some(Read::NotFound(ReadMcpResourceNotFound { uri: uri.to_owned() }))

@@ -5,7 +5,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use switchboard_host::Outcome;
 use switchboard_host::format::{self, Item, Reply, Vision};
-use switchboard_host::outcome::EditorStatus;
 use tonic::Status;
 
 use crate::generated::agent::v1::mcp_result::Result as Ended;
@@ -15,6 +14,7 @@ use crate::generated::agent::v1::{
     McpSuccess, McpTextContent, McpToolResultContentItem,
 };
 use crate::outputs::{Moved, Outputs, sentence};
+use crate::status::EditorStatus;
 use crate::values::to_struct;
 
 /// How a call of a tool ended, with the server's result where there is one.
@@ -26,7 +26,7 @@ pub(crate) struct Told {
 
 /// Puts an outcome into words; long texts go to files.
 pub(crate) fn tell(outcome: &Outcome, outputs: &Outputs) -> Result<Told, Status> {
-    let ended = match outcome.kind.editor_status() {
+    let ended = match EditorStatus::from(outcome.kind) {
         EditorStatus::Success => return success(outcome, outputs),
         EditorStatus::Error => Ended::Error(McpError {
             error: words(outcome),

@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{ResolvedCall, pin_digest};
 use crate::config::{
-    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places, Reading,
+    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places,
     Remembered,
 };
+use crate::config_watch::Reading;
 use crate::connect::{
     Answers, CallAnswers, Command, Fleet, Messages, Parts, Subscriptions, Supervisor, Surroundings,
 };
@@ -27,7 +28,7 @@ use crate::pinning::Pinning;
 use crate::policy::{self, Pattern};
 use crate::proposed::Target;
 use crate::published::Published;
-use crate::record::{CallId, Durability, Ledger, LedgerError, WaitingFile};
+use crate::record::{CallId, Ledger, LedgerError, WaitingFile};
 use crate::review::{Asker, CallLookup, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall};
 use crate::server_id::ServerId;
 use crate::tasks::Tasks;
@@ -336,13 +337,9 @@ fn ledger(
     config: &Config,
     state: &std::path::Path,
 ) -> Result<Ledger, LedgerError> {
-    let durability = match config.settings.durability {
-        config::Durability::Process => Durability::Process,
-        config::Durability::Power => Durability::Power,
-    };
     match record {
         Recording::Off => Ok(Ledger::off()),
-        Recording::On => Ledger::open(&ledger_file(state), durability),
+        Recording::On => Ledger::open(&ledger_file(state), config.settings.durability),
     }
 }
 

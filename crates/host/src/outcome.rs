@@ -53,19 +53,6 @@ pub enum OutcomeKind {
     InvalidOutput,
 }
 
-/// The four ways in which an editor tells how a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EditorStatus {
-    /// There is a result; it may itself report an error of the tool.
-    Success,
-    /// There is no result.
-    Error,
-    /// A person said no.
-    Rejected,
-    /// A rule said no.
-    PermissionDenied,
-}
-
 /// The text names no outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an outcome")]
@@ -102,44 +89,9 @@ impl OutcomeKind {
             Self::InvalidOutput => "invalid_output",
         }
     }
-
-    /// What an editor is told; a tool that reports a failure did run, so that is a success there.
-    #[must_use]
-    pub const fn editor_status(self) -> EditorStatus {
-        match self {
-            Self::Ok | Self::ToolError => EditorStatus::Success,
-            Self::Rejected => EditorStatus::Rejected,
-            Self::Denied => EditorStatus::PermissionDenied,
-            Self::NotSent
-            | Self::Refused
-            | Self::Failed
-            | Self::Unknown
-            | Self::Cancelled
-            | Self::InvalidOutput => EditorStatus::Error,
-        }
-    }
-}
-
-impl EditorStatus {
-    /// The word an editor uses.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Error => "error",
-            Self::Rejected => "rejected",
-            Self::PermissionDenied => "permission_denied",
-        }
-    }
 }
 
 impl fmt::Display for OutcomeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for EditorStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -294,27 +246,6 @@ mod tests {
             assert_eq!(serde_json::from_str::<OutcomeKind>(&json).unwrap(), kind);
         }
         assert_eq!("OK".parse::<OutcomeKind>(), Err(UnknownOutcome("OK".to_owned())));
-    }
-
-    #[test]
-    fn an_editor_sees_four_states() {
-        let seen: Vec<_> =
-            OutcomeKind::ALL.iter().map(|kind| kind.editor_status().as_str()).collect();
-        assert_eq!(
-            seen,
-            [
-                "success",
-                "success",
-                "permission_denied",
-                "rejected",
-                "error",
-                "error",
-                "error",
-                "error",
-                "error",
-                "error"
-            ]
-        );
     }
 
     #[test]

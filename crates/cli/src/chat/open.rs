@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
-use switchboard_host::config::{self, Config, ModelProfile};
+use switchboard_host::config::{Config, ModelProfile};
 use switchboard_host::model::{Message, ModelError, Trouble};
-use switchboard_host::record::{Durability, SessionId, Sessions};
+use switchboard_host::record::{SessionId, Sessions};
 use switchboard_host::{Face, Host, Model, ServerId};
 use tokio::sync::mpsc;
 
@@ -108,11 +108,7 @@ pub(crate) fn sessions(context: &Context, config: &Config) -> Result<Sessions, C
     if context.shared.no_record {
         return Ok(Sessions::in_memory()?);
     }
-    let durability = match config.settings.durability {
-        config::Durability::Process => Durability::Process,
-        config::Durability::Power => Durability::Power,
-    };
-    Ok(Sessions::open(&sessions_file(context), durability)?)
+    Ok(Sessions::open(&sessions_file(context), config.settings.durability)?)
 }
 
 fn sessions_file(context: &Context) -> PathBuf {

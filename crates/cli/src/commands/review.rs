@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_host::format::{escape, escape_json, escape_line};
 use switchboard_host::policy::Risk;
 use switchboard_host::review::{
-    AskMatter, AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting,
+    AskMatter, AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting, restore_ask,
 };
 
 use crate::args_review::{Review, ReviewCommand};
@@ -179,7 +179,7 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
             if let AskedFor::Consent { details, .. } = &ask.wanted {
                 return Ok(consent(ask, details).await);
             }
-            let ask = entry.asked.to_ask(ask).map_err(|bad| unusable(bad.to_string()))?;
+            let ask = restore_ask(&entry.asked, ask).map_err(|bad| unusable(bad.to_string()))?;
             let Some(ask) = ask else {
                 let why = format!("`{}` cannot be put here", entry.id);
                 let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);

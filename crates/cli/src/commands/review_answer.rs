@@ -1,7 +1,9 @@
 //! `switchboard review answer`: one answer to one thing that waits, for people and for scripts.
 
 use serde_json::{Map, Value, json};
-use switchboard_host::review::{AskKind, AskedFor, Entry, Form, Given, Matter, State, Waiting};
+use switchboard_host::review::{
+    AskKind, AskedFor, Entry, Form, Given, Matter, State, Waiting, restore_ask,
+};
 
 use crate::args_review::{AnswerIt, AnswerWord};
 use crate::context::Context;
@@ -120,7 +122,7 @@ fn filled_in(entry: &Entry, words: &[String]) -> Result<Option<Map<String, Value
 
 fn form_of(entry: &Entry) -> Result<Option<Form>, CliError> {
     let Matter::Ask(ask) = &entry.asked.matter else { return Ok(None) };
-    let ask = entry.asked.to_ask(ask);
+    let ask = restore_ask(&entry.asked, ask);
     let ask = ask.map_err(|bad| CliError::new(exit_code::TROUBLE, bad.to_string()))?;
     Ok(match ask.map(|ask| ask.kind) {
         Some(AskKind::Form(form)) => Some(form),
@@ -137,7 +139,7 @@ fn open(entry: &Entry) -> Result<(), CliError> {
         return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
     };
     // Read again before it is opened: the file may have been changed since.
-    let checked = entry.asked.to_ask(ask);
+    let checked = restore_ask(&entry.asked, ask);
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
     address::open(url, None).map_err(|why| {
         CliError::new(exit_code::TROUBLE, why)

@@ -3,7 +3,9 @@
 use std::pin::Pin;
 
 use switchboard_console::Told;
-use switchboard_host::review::{Ask, AskKind, AskMatter, Asked, AskedFor, Given, Matter};
+use switchboard_host::review::{
+    Ask, AskKind, AskMatter, Asked, AskedFor, Given, Matter, restore_ask,
+};
 
 use crate::context::Context;
 use crate::ui::ask::{self, Said};
@@ -80,7 +82,7 @@ pub(crate) fn tell(context: &Context, told: &Told) {
 /// What a server asks, as it was; nothing if only a newer program can put it.
 fn ask_of(asked: &Asked, matter: &AskMatter) -> Option<Ask> {
     let AskedFor::Consent { details, .. } = &matter.wanted else {
-        return asked.to_ask(matter).ok()?;
+        return restore_ask(asked, matter).ok()?;
     };
     Some(Ask {
         server: matter.server.clone(),
@@ -94,7 +96,7 @@ fn ask_of(asked: &Asked, matter: &AskMatter) -> Option<Ask> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::review::{SampleRole, SamplingAsk};
+    use switchboard_host::review::{SampleRole, SamplingAsk, ask_matter};
 
     use super::*;
 
@@ -118,7 +120,7 @@ mod tests {
             message: "to sum it up".to_owned(),
             kind: AskKind::Sampling(wanted),
         };
-        let matter = Matter::of_ask(&ask);
+        let matter = ask_matter(&ask);
         let asked = Asked { matter, call: ask.call.clone(), reference: None, caller: None };
         let text = serde_json::to_string(&asked).unwrap();
         let read: Asked = serde_json::from_str(&text).unwrap();

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use switchboard_host::policy::Question;
 use switchboard_host::review::{
-    Answering, Ask, Asked, Asker, Given, Matter, News, NobodyThere, Reply, Replying, Reviewer,
+    Answering, Ask, Asked, Asker, Given, News, NobodyThere, Reply, Replying, Reviewer, ask_matter,
+    review_matter,
 };
 
 use super::line::Line;
@@ -43,7 +44,7 @@ impl Reviewer for People {
             Whom::Nobody => NobodyThere.ask(question),
             Whom::Elsewhere => Box::pin(std::future::pending()),
             Whom::Here => Box::pin(async move {
-                let matter = Matter::of_question(question);
+                let matter = review_matter(question);
                 let asked = Asked { matter, call: None, reference: None, caller: None };
                 let anyway = question.asks_anyway().map(str::to_owned);
                 match self.line.put(asked, anyway).await.and_then(Given::into_answer) {
@@ -75,7 +76,7 @@ impl Asker for People {
             Whom::Elsewhere => Box::pin(std::future::pending()),
             Whom::Here => Box::pin(async move {
                 let asked = Asked {
-                    matter: Matter::of_ask(ask),
+                    matter: ask_matter(ask),
                     call: ask.call.clone(),
                     reference: ask.reference.clone(),
                     caller: None,

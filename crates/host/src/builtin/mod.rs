@@ -27,7 +27,6 @@ mod shown;
 mod sniff;
 mod time;
 mod tools;
-mod uri;
 mod walk;
 mod zones;
 
@@ -45,4 +44,3 @@ mod tools_tests;
 pub use error::RpcError;
 pub use in_process::{InProcess, Working};
 pub use server::{Builtin, Clock};
-pub(crate) use uri::of_path as file_uri;

@@ -7,8 +7,9 @@ use crate::builtin::{
     error::{Refusal, RpcError},
     resources,
     server::{Reply, Surroundings},
-    shown, uri,
+    shown,
 };
+use crate::file_uri;
 
 const NAME: &str = "summarize_file";
 const DESCRIPTION: &str = "Asks for a summary of a file in the shared folders.";
@@ -46,7 +47,7 @@ fn summarize(around: &Surroundings, arguments: Map<String, Value>) -> Result<Val
     let arguments = Arguments::checked(arguments, &["path"])?;
     let path = arguments.text("path")?;
     let place = around.roots.resolve(path)?;
-    let resource = resources::embedded(&place, path, &uri::of_path(&place.full()))?;
+    let resource = resources::embedded(&place, path, &file_uri::from_path(&place.full()))?;
     if resource.get("text").is_none() {
         return Err(Refusal::new(format!("`{}` is not a text file", shown::brief(path))));
     }

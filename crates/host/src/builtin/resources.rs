@@ -11,8 +11,8 @@ use crate::builtin::{
     server::{Reply, Surroundings, one},
     shown,
     sniff::Nature,
-    uri,
 };
+use crate::file_uri;
 
 const HELP: &str = "switchboard://builtin/help";
 const LARGEST: u64 = 1024 * 1024;
@@ -45,8 +45,9 @@ pub(crate) fn read(around: &Surroundings, uri: &str, era: Era) -> Result<Reply, 
         let item = json!({ "uri": uri, "mimeType": "text/plain", "text": help(around) });
         return Ok(Reply::private(one("contents", json!([item])), HOUR_MS));
     }
-    let found = match uri::path_in(uri) {
-        Some(path) => path.and_then(|path| file(around, &path, uri)),
+    let found = match file_uri::to_path(uri) {
+        Some(Ok(path)) => file(around, &path, uri),
+        Some(Err(_)) => Err(bad_address()),
         None => {
             let mut refusal = Refusal::new(format!("there is no resource `{}`", shown::brief(uri)));
             refusal.missing = true;
@@ -68,6 +69,11 @@ pub(crate) fn read(around: &Surroundings, uri: &str, era: Era) -> Result<Reply, 
 
 fn file(around: &Surroundings, path: &str, uri: &str) -> Result<Value, Refusal> {
     embedded(&around.roots.resolve(path)?, path, uri)
+}
+
+fn bad_address() -> Refusal {
+    Refusal::new("the address is not of the form `file:///path` on this machine")
+        .hint("percent-encode what is not a plain character, in UTF-8")
 }
 
 /// A file as the protocol carries resources.

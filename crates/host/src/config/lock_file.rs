@@ -148,7 +148,7 @@ impl Lock {
     }
 
     /// Why a server must not be started.
-    pub(super) fn refused(&self, server: &str) -> Option<String> {
+    pub(crate) fn refused(&self, server: &str) -> Option<String> {
         self.refused.get(server).cloned()
     }
 

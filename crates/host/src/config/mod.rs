@@ -28,7 +28,6 @@ mod evaluates;
 mod expression;
 mod fetch;
 mod file;
-mod follow;
 mod gateway;
 mod gateway_views;
 mod glob;
@@ -84,6 +83,7 @@ mod watch;
 mod web_address;
 mod web_parts;
 
+pub use crate::durability::Durability;
 pub use accepted::{Acceptance, Accepted};
 pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 pub use annotations::Annotations;
@@ -101,7 +101,6 @@ pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use expression::Expression;
 pub(crate) use file::read_text;
-pub use follow::Reading;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
 pub use gateway_views::ViewOf;
 pub use glob::BadPattern;
@@ -130,11 +129,12 @@ pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
 pub use policy_lines::PolicyLine;
 pub use remembered::{Bound, Remembered};
 pub use resolved::{
-    BUILTIN, Config, Durability, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings,
-    Source, ToolSettings, Transport,
+    BUILTIN, Config, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings, Source,
+    ToolSettings, Transport,
 };
 pub use sampling::{SamplingReview, SamplingSettings};
 pub use sandbox::{Confinement, Network, Sandbox};
+pub(crate) use server::plain;
 pub use shown_entry::difference;
 pub(crate) use similar::suggestion;
 pub use team::{Team, TeamFile, TeamPlace, keep_team_file, team_file};

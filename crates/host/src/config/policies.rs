@@ -92,7 +92,7 @@ impl Found {
 impl Policies {
     /// The files of earlier rules that are gone, in words: whoever removed one may have wanted to be
     /// rid of it.
-    pub(super) fn without(&self, earlier: &Self) -> Vec<String> {
+    pub(crate) fn without(&self, earlier: &Self) -> Vec<String> {
         let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
         let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
         let words = |file: &PolicyFile| {

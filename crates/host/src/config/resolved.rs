@@ -22,6 +22,7 @@ use crate::config::team::Team;
 use crate::config::turned::Turned;
 use crate::config::web_address;
 use crate::digest::Digest;
+use crate::durability::Durability;
 use crate::server_id::ServerId;
 
 /// The name of the server that is part of the host.
@@ -61,7 +62,7 @@ impl Config {
 
     /// The same with the rules of another configuration, if those could be read.
     #[must_use]
-    pub(super) fn with_policies_of(&self, other: Self) -> Self {
+    pub(crate) fn with_policies_of(&self, other: Self) -> Self {
         let mut config = self.clone();
         if other.policies.broken.is_none() {
             config.policies = other.policies;
@@ -385,16 +386,6 @@ impl Default for Settings {
             discovery: Discovery::default(),
         }
     }
-}
-
-/// What a record survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Durability {
-    /// The death of the process.
-    #[default]
-    Process,
-    /// The loss of power.
-    Power,
 }
 
 #[cfg(test)]

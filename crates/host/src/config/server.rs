@@ -120,7 +120,7 @@ fn agreed(
 }
 
 /// The built-in server as it is if no file mentions it; also what an entry begins with.
-pub(super) fn plain(id: ServerId) -> ServerConfig {
+pub(crate) fn plain(id: ServerId) -> ServerConfig {
     ServerConfig {
         id,
         transport: Transport::Builtin,

@@ -10,9 +10,10 @@ use crate::config::gateway;
 use crate::config::log_level::LogLevel;
 use crate::config::policy_nodes::Nodes;
 use crate::config::reader::Reader;
-use crate::config::resolved::{Durability, FirstUse, Layer, Settings};
+use crate::config::resolved::{FirstUse, Layer, Settings};
 use crate::config::team;
 use crate::config::turned::Turned;
+use crate::durability::Durability;
 
 const KEYS: &[&str] = &[
     "autoApprove",

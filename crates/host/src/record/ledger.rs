@@ -27,20 +27,11 @@ use super::reader::{Full, Reader, Summary};
 use super::startup::{self, Started, start};
 use super::status::Status;
 use super::writer::{Shared, Writer};
+use crate::durability::Durability;
 use crate::timelines::Timelines;
 
 /// How long a call waits for the disk.
 pub(super) const DISK_WAIT: Duration = Duration::from_secs(15);
-
-/// What a commit survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// The death of this process.
-    #[default]
-    Process,
-    /// The loss of power: every group of calls is forced to the disk.
-    Power,
-}
 
 /// How the ledger is kept.
 #[derive(Debug, Clone)]

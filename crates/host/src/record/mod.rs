@@ -61,12 +61,13 @@ mod waiting_file;
 mod waiting_rows;
 mod writer;
 
+pub use crate::durability::Durability;
 pub use audit::{Audit, AuditNote, AuditRow, Tampered};
 pub use call_id::CallId;
 pub use entry::{Intent, NewCall, Opened, Record, VerdictWord};
 pub use error::LedgerError;
 pub use filter::{Filter, Page};
-pub use ledger::{Durability, Ledger, LedgerOptions};
+pub use ledger::{Ledger, LedgerOptions};
 pub use open_call::OpenCall;
 pub use reader::{Full, Reader, Summary};
 pub use results::StoredResult;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::call_id::CallId;
 use super::kept;
-use super::ledger::Durability;
+use crate::durability::Durability;
 use crate::format::shorten;
 
 /// As much of a result that has a file of its own stands in the row as well.

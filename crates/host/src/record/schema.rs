@@ -7,9 +7,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::file::beside;
 use super::file_error::FileError;
-use super::ledger::{Durability, LedgerOptions};
+use super::ledger::LedgerOptions;
 use super::seal;
 use super::timelines;
+use crate::durability::Durability;
 use crate::percent;
 
 /// What a file of one kind holds.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::entry::Opened;
 use super::file::{self, enter, is_damage, suspect};
 use super::file_error::FileError;
-use super::ledger::{DISK_WAIT, Durability, LedgerOptions};
+use super::ledger::{DISK_WAIT, LedgerOptions};
 use super::same_file::SameFile;
 use super::schema::migrate;
 use super::session::{NewSession, SessionSummary, Step};
@@ -18,6 +18,7 @@ use super::session_error::SessionError;
 use super::session_find::{checked_name, find};
 use super::session_id::SessionId;
 use super::session_store::{self as store, Field, SESSIONS, Trouble};
+use crate::durability::Durability;
 
 /// Conversations that survive the process; clones are handles on the same file.
 ///

@@ -6,19 +6,15 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::call_id::CallId;
 use super::entry::Opened;
 use super::file::{self, enter, is_damage, suspect};
 use super::file_error::{FileError, hint_for};
-use super::ledger::{Ledger, LedgerOptions};
+use super::ledger::LedgerOptions;
 use super::same_file::SameFile;
 use super::schema::migrate;
 use super::waiting_rows::{self as rows, Here, Trouble, WAITING};
 use crate::alive::{Owner, is_alive};
-use crate::review::{
-    Answered, Asked, CallLookup, CallSeen, Entry, Given, LookingUp, State, WaitingError,
-    WaitingStore, WhichCall,
-};
+use crate::review::{Answered, Asked, Entry, Given, State, WaitingError, WaitingStore};
 
 /// What waits, in a file that processes share, or only in memory.
 #[derive(Debug)]
@@ -238,28 +234,6 @@ impl WaitingStore for WaitingFile {
             }
         }
         Ok(taken)
-    }
-}
-
-impl CallLookup for Ledger {
-    fn look_up(&self, call: u64) -> LookingUp<'_> {
-        Box::pin(async move {
-            // Without the record a question is put with less around it.
-            match self.show(CallId::new(call.cast_signed())).await {
-                Ok(Some(full)) => CallSeen {
-                    target: Some(full.summary.target),
-                    reference: full.reference,
-                    caller: Some(full.summary.caller),
-                },
-                Ok(None) | Err(_) => CallSeen::default(),
-            }
-        })
-    }
-}
-
-impl From<CallId> for WhichCall {
-    fn from(id: CallId) -> Self {
-        Self::Number(id.get().cast_unsigned())
     }
 }
 

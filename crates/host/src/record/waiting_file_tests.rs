@@ -2,10 +2,13 @@
 
 use std::sync::Barrier;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::review::{AskMatter, AskedFor, Matter, ReviewMatter, USUAL_LIMIT, Waiting};
+use crate::review::{AskMatter, AskedFor, Matter, ReviewMatter};
+
+/// How long entries wait.
+const LIMIT: Duration = Duration::from_secs(300);
 
 fn review(arguments: &str) -> Asked {
     let matter = Matter::Review(ReviewMatter {
@@ -71,7 +74,7 @@ fn no_file_is_made_before_something_waits() {
 fn what_waits_is_seen_elsewhere_answered_there_and_taken_once() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());
-    let entry = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
+    let entry = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(entry.asked, review("{}"));
     assert_eq!(entry.state, State::Waiting);
     assert_eq!(entry.id.len(), 4);
@@ -96,7 +99,7 @@ fn of_many_who_answer_at_once_one_wins_and_the_others_hear_who() {
     let folder = Folder::new();
     let owner = folder.file();
     for _ in 0..ROUNDS {
-        let entry = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
+        let entry = owner.post(&review("{}"), LIMIT).unwrap();
         let together = Barrier::new(THREADS);
         let results: Vec<Result<(), WaitingError>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
@@ -127,11 +130,11 @@ fn the_face_of_the_owner_and_another_one_cannot_both_win() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());
     let here = State::Answered { by: "here".to_owned(), word: "skip".to_owned() };
-    let first = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
+    let first = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(owner.end(&first.id, &here), Ok(true));
     let late = answer(&other, &first, &Given::Run, "you");
     assert_eq!(late, Err(over(&first, "already answered by here, with `skip`")));
-    let second = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
+    let second = owner.post(&review("{}"), LIMIT).unwrap();
     answer(&other, &second, &Given::Run, "you").unwrap();
     assert_eq!(owner.end(&second.id, &here), Ok(false));
     assert_eq!(owner.take(&second.id, &second.digest).unwrap().1, Some(Given::Run));
@@ -141,7 +144,7 @@ fn the_face_of_the_owner_and_another_one_cannot_both_win() {
 fn an_answer_that_quotes_another_digest_is_refused() {
     let folder = Folder::new();
     let file = folder.file();
-    let entry = file.post(&review("{}"), USUAL_LIMIT).unwrap();
+    let entry = file.post(&review("{}"), LIMIT).unwrap();
     let digest = &review(r#"{"path": "/"}"#).matter.digest();
     let answered = Answered { id: &entry.id, digest, given: &Given::Run, by: "me" };
     let refused = WaitingError::OtherDigest { id: entry.id.clone() };
@@ -164,7 +167,7 @@ fn what_expired_does_not_wait_and_takes_no_answer() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());
     let entry = owner.post(&review("{}"), Duration::ZERO).unwrap();
-    let stays = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
+    let stays = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(other.list(), Ok(vec![stays]));
     let late = answer(&other, &entry, &Given::Run, "me");
     assert_eq!(late, Err(over(&entry, "nobody answered in time")));
@@ -175,8 +178,8 @@ fn what_expired_does_not_wait_and_takes_no_answer() {
 fn what_a_dead_process_left_behind_is_withdrawn_with_its_answers() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());
-    let waits = owner.post(&review("{}"), USUAL_LIMIT).unwrap();
-    let answered = owner.post(&form(), USUAL_LIMIT).unwrap();
+    let waits = owner.post(&review("{}"), LIMIT).unwrap();
+    let answered = owner.post(&form(), LIMIT).unwrap();
     let name = json!({"name": "Ada"}).as_object().cloned();
     answer(&other, &answered, &Given::Accept(name), "me").unwrap();
     assert_eq!(other.list().unwrap().len(), 1);
@@ -195,7 +198,7 @@ fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client
         ..review(arguments)
     };
     let owner = folder.file();
-    let entry = owner.post(&asked("a", "{}"), USUAL_LIMIT).unwrap();
+    let entry = owner.post(&asked("a", "{}"), LIMIT).unwrap();
     let late = owner.post(&asked("a", "[]"), Duration::ZERO).unwrap();
     drop(owner);
     let next = folder.file();
@@ -203,22 +206,22 @@ fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client
     assert_eq!(next.list(), Ok(vec![left]));
     answer(&next, &entry, &Given::Run, "me").unwrap();
     for (caller, arguments) in [("b", "{}"), ("a", "{ }"), ("a", "[]")] {
-        let own = next.post(&asked(caller, arguments), USUAL_LIMIT).unwrap();
+        let own = next.post(&asked(caller, arguments), LIMIT).unwrap();
         assert_eq!(own.state, State::Waiting, "{caller} {arguments}");
         assert!(![&entry.id, &late.id].contains(&&own.id), "{caller} {arguments}");
     }
-    let again = next.post(&asked("a", "{}"), USUAL_LIMIT).unwrap();
+    let again = next.post(&asked("a", "{}"), LIMIT).unwrap();
     assert_eq!(again.id, entry.id);
     assert_eq!(next.take(&again.id, &again.digest).unwrap().1, Some(Given::Run));
     // The answer counts once.
-    assert_ne!(next.post(&asked("a", "{}"), USUAL_LIMIT).unwrap().id, entry.id);
+    assert_ne!(next.post(&asked("a", "{}"), LIMIT).unwrap().id, entry.id);
 }
 
 #[test]
 fn nothing_of_an_answer_is_left_once_it_was_taken() {
     let folder = Folder::new();
     let (owner, other) = (folder.file(), folder.file());
-    let entry = owner.post(&form(), USUAL_LIMIT).unwrap();
+    let entry = owner.post(&form(), LIMIT).unwrap();
     let name = "a name that is nobody's business";
     let content = json!({"name": name}).as_object().cloned();
     answer(&other, &entry, &Given::Accept(content.clone()), "me").unwrap();
@@ -231,33 +234,4 @@ fn nothing_of_an_answer_is_left_once_it_was_taken() {
     assert_ne!(holds(), 0, "the test looks in the wrong place");
     assert_eq!(owner.take(&entry.id, &entry.digest).unwrap().1, Some(Given::Accept(content)));
     assert_eq!(holds(), 0);
-}
-
-#[tokio::test]
-async fn only_what_fits_the_question_is_an_answer() {
-    let store = WaitingFile::in_memory();
-    let waiting = Waiting::new(Arc::clone(&store) as Arc<dyn WaitingStore>, USUAL_LIMIT);
-    let review = store.post(&review("{}"), USUAL_LIMIT).unwrap();
-    let form = store.post(&form(), USUAL_LIMIT).unwrap();
-    let filled = |value: Value| Given::Accept(json!({ "name": value }).as_object().cloned());
-    let call = "a call waits: answer with run, session, always, skip or reject";
-    let server = "a server asks: answer with accept, decline or cancel";
-    for (entry, given, problem) in [
-        (&review, Given::Decline, Some(call)),
-        (&review, Given::RunWith("[]".to_owned()), Some("the arguments are no JSON object")),
-        (&form, Given::Run, Some(server)),
-        (&form, Given::Accept(None), Some("`name` is required")),
-        (&form, filled(json!(3)), Some("`name` must be")),
-        (&form, filled(json!("Ada")), None),
-        (&review, Given::Always, None),
-    ] {
-        let got = waiting.answer(&entry.id, &entry.digest, given.clone(), "me").await;
-        match (got, problem) {
-            (Ok(()), None) => {}
-            (Err(WaitingError::DoesNotFit(why)), Some(problem)) => {
-                assert!(why.starts_with(problem), "{given:?}: {why}");
-            }
-            (got, _) => panic!("{given:?}: {got:?}"),
-        }
-    }
 }

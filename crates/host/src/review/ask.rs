@@ -3,8 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
+use crate::review::ask_reply::Reply;
 use crate::review::form::Form;
 use crate::review::put::News;
 use crate::review::sampling::SamplingAsk;
@@ -36,17 +35,6 @@ pub enum AskKind {
     Url(UrlAsk),
     /// To let a model answer.
     Sampling(SamplingAsk),
-}
-
-/// What the person said.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// Yes; with what was filled in, if there was a form.
-    Accept(Option<Map<String, Value>>),
-    /// No.
-    Decline,
-    /// Neither yes nor no.
-    Cancel,
 }
 
 /// A reply on its way.

@@ -14,12 +14,13 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::builtin::file_uri;
 use crate::catalog::shown_text;
 use crate::config::{Config, SamplingReview, SamplingSettings};
 use crate::connect::{Answering, Answers, Asking};
+use crate::file_uri;
 use crate::published::Published;
-use crate::review::ask::{Ask, AskKind, Asker, Reply};
+use crate::review::ask::{Ask, AskKind, Asker};
+use crate::review::ask_reply::Reply;
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
 use crate::review::put::put_ask;
@@ -245,7 +246,7 @@ impl FaceAnswers {
     fn listed_roots(&self) -> String {
         let root = |folder: &PathBuf| {
             let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-            json!({"uri": file_uri(folder), "name": name})
+            json!({"uri": file_uri::from_path(folder), "name": name})
         };
         json!({"roots": self.roots().iter().map(root).collect::<Vec<_>>()}).to_string()
     }

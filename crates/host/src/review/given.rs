@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::policy::Answer;
-use crate::review::ask::{AskKind, Reply};
-use crate::review::waiting_entry::{Asked, AskedFor, Matter};
-use crate::review::waiting_error::WaitingError;
+use crate::review::ask_reply::Reply;
 
 /// What a person said: to the question about a call, or to what a server asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,60 +75,6 @@ impl Given {
             | Self::Reject(_) => None,
         }
     }
-
-    /// Fails unless it answers what was asked.
-    pub(crate) fn check(&self, asked: &Asked) -> Result<(), WaitingError> {
-        let refused = |why: String| Err(WaitingError::DoesNotFit(why));
-        match (&asked.matter, self) {
-            (Matter::Review(review), Self::Always) if !review.is_tool() => {
-                refused("only tools can always be allowed".to_owned())
-            }
-            (Matter::Review(_), Self::RunWith(arguments)) => {
-                match serde_json::from_str::<Map<String, Value>>(arguments) {
-                    Ok(_) => Ok(()),
-                    Err(error) => refused(format!("the arguments are no JSON object: {error}")),
-                }
-            }
-            (
-                Matter::Review(_),
-                Self::Run | Self::Session | Self::Always | Self::Skip | Self::Reject(_),
-            ) => Ok(()),
-            (Matter::Review(_), Self::Accept(_) | Self::Decline | Self::Cancel) => {
-                refused("a call waits: answer with run, session, always, skip or reject".to_owned())
-            }
-            (Matter::Ask(_), Self::Decline | Self::Cancel) => Ok(()),
-            (Matter::Ask(matter), Self::Accept(content)) => match &matter.wanted {
-                AskedFor::Form { .. } => check_form(asked, content.as_ref()),
-                AskedFor::Url { .. } | AskedFor::Consent { .. } if content.is_some() => {
-                    refused("there is no form to fill in".to_owned())
-                }
-                AskedFor::Url { .. } | AskedFor::Consent { .. } => Ok(()),
-            },
-            (
-                Matter::Ask(_),
-                Self::Run
-                | Self::RunWith(_)
-                | Self::Session
-                | Self::Always
-                | Self::Skip
-                | Self::Reject(_),
-            ) => refused("a server asks: answer with accept, decline or cancel".to_owned()),
-        }
-    }
-}
-
-fn check_form(asked: &Asked, content: Option<&Map<String, Value>>) -> Result<(), WaitingError> {
-    let Matter::Ask(matter) = &asked.matter else { return Ok(()) };
-    let ask = asked.to_ask(matter).map_err(|bad| WaitingError::DoesNotFit(bad.to_string()))?;
-    let Some(AskKind::Form(form)) = ask.map(|ask| ask.kind) else { return Ok(()) };
-    let empty = Map::new();
-    form.check(content.unwrap_or(&empty)).map_err(|problems| {
-        let words = problems.iter().map(|problem| match &problem.field {
-            Some(field) => format!("`{field}` {problem}"),
-            None => problem.to_string(),
-        });
-        WaitingError::DoesNotFit(words.collect::<Vec<_>>().join("; "))
-    })
 }
 
 impl From<&Answer> for Given {

@@ -4,14 +4,18 @@
 //! and process sees it. The first answer counts.
 
 mod ask;
+mod ask_reply;
 mod bad_ask;
 mod call_askers;
+mod check;
 mod face_answers;
 mod form;
 mod form_values;
 mod given;
+mod matter;
 mod posted;
 mod put;
+mod recorded_calls;
 mod reviewer;
 mod sampler;
 mod sampling;
@@ -26,13 +30,15 @@ mod waiting_entry;
 mod waiting_error;
 mod waiting_store;
 
-pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Reply, Replying};
+pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Replying};
+pub use ask_reply::Reply;
 pub use bad_ask::BadAsk;
 pub use call_askers::{Registration, WhichCall};
 pub use face_answers::FaceAnswers;
 pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
 pub use given::Given;
+pub use matter::{ask_matter, restore_ask, review_matter};
 pub use put::News;
 pub(crate) use put::{put_consent, put_question};
 pub use reviewer::{Answering, NobodyThere, Reviewer, Unanswered};

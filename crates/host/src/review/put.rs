@@ -8,8 +8,10 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::events::What;
 use crate::policy::{Answer, Question};
-use crate::review::ask::{Ask, Asker, Reply};
+use crate::review::ask::{Ask, Asker};
+use crate::review::ask_reply::Reply;
 use crate::review::given::Given;
+use crate::review::matter::{ask_matter, review_matter};
 use crate::review::posted::{Posted, deadline};
 use crate::review::reviewer::{Reviewer, Unanswered};
 use crate::review::waiting::{CallSeen, Waiting};
@@ -55,7 +57,7 @@ pub(crate) async fn put_question(
     let waiting = &waiting.within(reviewer.limit());
     let (number, seen) = call;
     let asked = || Asked {
-        matter: Matter::of_question(question),
+        matter: review_matter(question),
         call: Some(number.to_string()),
         reference: seen.reference,
         caller: seen.caller,
@@ -99,7 +101,7 @@ pub(crate) async fn put_ask(
 ) -> Reply {
     let waiting = &waiting.within(asker.limit());
     let asked = || Asked {
-        matter: Matter::of_ask(ask),
+        matter: ask_matter(ask),
         call: ask.call.clone(),
         reference: ask.reference.clone(),
         caller,

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use crate::events::{Events, What};
 use crate::review::call_askers::CallAskers;
+use crate::review::check::check_decision;
 use crate::review::given::Given;
 use crate::review::posted::Posted;
 use crate::review::waiting_entry::{Asked, Entry};
@@ -108,7 +109,7 @@ impl Waiting {
         let answering = self.on_disk(move |store| {
             let entry = store.find(&id)?;
             if entry.digest == digest {
-                given.check(&entry.asked)?;
+                check_decision(&given, &entry.asked)?;
             }
             store.answer(&Answered { id: &id, digest: &digest, given: &given, by: &by })
         });

@@ -6,15 +6,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::digest::Digest;
-use crate::policy::{Question, Risk};
+use crate::policy::Risk;
 use crate::proposed::TargetKind;
-use crate::review::ask::{Ask, AskKind};
-use crate::review::bad_ask::BadAsk;
-use crate::review::form::Form;
-use crate::review::url_ask::UrlAsk;
 
 /// One thing that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,36 +167,6 @@ impl Entry {
 }
 
 impl Matter {
-    /// The question about a call.
-    #[must_use]
-    pub fn of_question(question: &Question) -> Self {
-        let call = question.call();
-        Self::Review(ReviewMatter {
-            server: call.target().server.clone(),
-            kind: call.target().kind.as_str().to_owned(),
-            target: call.target().name.clone(),
-            arguments: call.arguments().as_str().to_owned(),
-            definition: call.definition_digest().to_string(),
-            why: question.why().to_owned(),
-            problem: question.problem().map(str::to_owned),
-            risk: question.risk().clone(),
-        })
-    }
-
-    /// The question of a server.
-    #[must_use]
-    pub fn of_ask(ask: &Ask) -> Self {
-        let wanted = match &ask.kind {
-            AskKind::Form(form) => AskedFor::Form { schema: form.schema().to_owned() },
-            AskKind::Url(url) => AskedFor::Url { url: url.url.clone() },
-            AskKind::Sampling(sampling) => {
-                AskedFor::Consent { name: "sampling".to_owned(), details: sampling.as_json() }
-            }
-        };
-        let (server, tool) = (ask.server.clone(), ask.tool.clone());
-        Self::Ask(AskMatter { server, tool, message: ask.message.clone(), wanted })
-    }
-
     /// The fingerprint of everything that an answer decides about.
     #[must_use]
     pub fn digest(&self) -> String {
@@ -267,32 +232,6 @@ impl ReviewMatter {
     }
 }
 
-impl Asked {
-    /// The question of a server, as it was; none where only a yes or a no is wanted.
-    ///
-    /// # Errors
-    /// When it cannot be put, such as after somebody changed the file.
-    pub fn to_ask(&self, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
-        let kind = match &matter.wanted {
-            AskedFor::Form { schema } => {
-                let schema: &RawValue = serde_json::from_str(schema)
-                    .map_err(|error| BadAsk::malformed(format!("the form is no JSON: {error}")))?;
-                AskKind::Form(Form::parse(schema)?)
-            }
-            AskedFor::Url { url } => AskKind::Url(UrlAsk::parse(url)?),
-            AskedFor::Consent { .. } => return Ok(None),
-        };
-        Ok(Some(Ask {
-            server: matter.server.clone(),
-            tool: matter.tool.clone(),
-            call: self.call.clone(),
-            reference: self.reference.clone(),
-            message: matter.message.clone(),
-            kind,
-        }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,32 +266,5 @@ mod tests {
             review.why = "another reason".to_owned();
         }
         assert_eq!(other.digest(), digests[0], "why it is asked is not what is decided");
-    }
-
-    #[test]
-    fn what_a_server_asks_can_be_put_again_from_what_was_kept() {
-        let schema =
-            r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"number"}}}"#;
-        let raw: &RawValue = serde_json::from_str(schema).unwrap();
-        let ask = Ask {
-            server: "notes".to_owned(),
-            tool: Some("save".to_owned()),
-            call: Some("7".to_owned()),
-            reference: Some("call_1".to_owned()),
-            message: "Who?".to_owned(),
-            kind: AskKind::Form(Form::parse(raw).unwrap()),
-        };
-        let asked = Asked {
-            matter: Matter::of_ask(&ask),
-            call: ask.call.clone(),
-            reference: ask.reference.clone(),
-            caller: None,
-        };
-        let text = serde_json::to_string(&asked).unwrap();
-        let read: Asked = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, asked);
-        let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
-        let again = read.to_ask(matter).unwrap().unwrap();
-        assert_eq!(format!("{again:?}"), format!("{ask:?}"));
     }
 }

@@ -3,17 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::approvals::Approvals;
-use crate::config::environment::Environment;
-use crate::config::error::ConfigError;
-use crate::config::load::load;
-use crate::config::lock_file::Lock;
-use crate::config::places::Places;
-use crate::config::policy_file::Policies;
-use crate::config::resolved::Config;
-use crate::config::server;
-use crate::config::team_fetch::fetch_team_files;
-use crate::config::watch::watch;
+use crate::config::{
+    Approvals, Config, ConfigError, Environment, Lock, Places, Policies, fetch_team_files, load,
+    plain, watch,
+};
 use crate::events::{Events, What};
 use crate::published::Published;
 use crate::server_id::ServerId;
@@ -21,25 +14,25 @@ use crate::tasks::Tasks;
 
 /// How the configuration is read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Where the files are.
-    pub places: Places,
+    pub(crate) places: Places,
     /// Our own environment.
-    pub environment: Environment,
+    pub(crate) environment: Environment,
     /// Folders in place of those that the files name, if there are any.
-    pub roots: Vec<PathBuf>,
+    pub(crate) roots: Vec<PathBuf>,
     /// Servers that are part of the program around us, whatever the files say.
-    pub in_process: Vec<ServerId>,
+    pub(crate) in_process: Vec<ServerId>,
     /// What servers may be, if that is locked.
-    pub lock: Option<Lock>,
+    pub(crate) lock: Option<Lock>,
     /// Says what is wrong with rules that can be read.
-    pub verify: fn(&Policies) -> Option<ConfigError>,
+    pub(crate) verify: fn(&Policies) -> Option<ConfigError>,
 }
 
 impl Reading {
     /// What the files say at this moment.
     #[must_use]
-    pub fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
         let mut config = load(&self.places, &self.environment, &approvals);
         if !self.roots.is_empty() {
@@ -47,7 +40,7 @@ impl Reading {
         }
         for id in &self.in_process {
             config.broken.remove(id);
-            config.servers.insert(id.clone(), server::plain(id.clone()));
+            config.servers.insert(id.clone(), plain(id.clone()));
         }
         if let Some(lock) = &self.lock {
             for server in config.servers.values_mut() {
@@ -62,7 +55,7 @@ impl Reading {
     }
 
     /// Reads the files again whenever they change; what cannot be read keeps what was there.
-    pub fn follow(self, config: &Published<Config>, tasks: &Tasks, events: &Events) {
+    pub(crate) fn follow(self, config: &Published<Config>, tasks: &Tasks, events: &Events) {
         let (config, events, stopping) = (config.clone(), events.clone(), tasks.stopping().clone());
         let mut watch = watch(self.watched(&config.load()));
         tasks.spawn(async move {

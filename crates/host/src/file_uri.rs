@@ -1,8 +1,7 @@
-//! Turns `file:` addresses into paths and back.
+//! Conversion between `file:` addresses and paths.
 
 use std::path::Path;
 
-use crate::builtin::error::Refusal;
 use crate::percent;
 
 /// How paths are written on a system.
@@ -17,12 +16,16 @@ impl Paths {
     const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 }
 
-/// The path in a `file:` address, decoded once; nothing if it is another kind of address.
-pub(crate) fn path_in(uri: &str) -> Option<Result<String, Refusal>> {
+/// A `file:` address that is malformed or names another machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BadFileUri;
+
+/// Returns the path in a `file:` address, decoded once; `None` for another scheme.
+pub(crate) fn to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
     path_for(Paths::HERE, uri)
 }
 
-fn path_for(paths: Paths, uri: &str) -> Option<Result<String, Refusal>> {
+fn path_for(paths: Paths, uri: &str) -> Option<Result<String, BadFileUri>> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
@@ -30,25 +33,21 @@ fn path_for(paths: Paths, uri: &str) -> Option<Result<String, Refusal>> {
     Some(decoded_path(paths, rest))
 }
 
-fn decoded_path(paths: Paths, rest: &str) -> Result<String, Refusal> {
-    let wrong = || {
-        Refusal::new("the address is not of the form `file:///path` on this machine")
-            .hint("percent-encode what is not a plain character, in UTF-8")
-    };
-    let after = rest.strip_prefix("//").ok_or_else(wrong)?;
-    let (host, _) = after.split_once('/').ok_or_else(wrong)?;
-    let path = after.strip_prefix(host).ok_or_else(wrong)?;
-    let path = decoded(path).ok_or_else(wrong)?;
+fn decoded_path(paths: Paths, rest: &str) -> Result<String, BadFileUri> {
+    let after = rest.strip_prefix("//").ok_or(BadFileUri)?;
+    let (host, _) = after.split_once('/').ok_or(BadFileUri)?;
+    let path = after.strip_prefix(host).ok_or(BadFileUri)?;
+    let path = decoded(path).ok_or(BadFileUri)?;
     let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
     match paths {
         Paths::Unix if is_here => Ok(path),
-        Paths::Unix => Err(wrong()),
+        Paths::Unix => Err(BadFileUri),
         Paths::Windows if is_here => {
             let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
             Ok(drive.unwrap_or(&path).to_owned())
         }
         // A shared folder may be on another machine; no other one is asked.
-        Paths::Windows => Ok(format!("//{}{path}", decoded(host).ok_or_else(wrong)?)),
+        Paths::Windows => Ok(format!("//{}{path}", decoded(host).ok_or(BadFileUri)?)),
     }
 }
 
@@ -70,8 +69,8 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// The `file:` address of a path.
-pub(crate) fn of_path(path: &Path) -> String {
+/// Returns the `file:` address of a path.
+pub(crate) fn from_path(path: &Path) -> String {
     address_for(Paths::HERE, &path.to_string_lossy())
 }
 

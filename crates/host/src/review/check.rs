@@ -1,0 +1,130 @@
+//! The check that a decision answers the question that was asked.
+
+use serde_json::{Map, Value};
+
+use crate::review::ask::AskKind;
+use crate::review::given::Given;
+use crate::review::matter::restore_ask;
+use crate::review::waiting_entry::{Asked, AskedFor, Matter};
+use crate::review::waiting_error::WaitingError;
+
+/// Rejects a decision that does not answer the question.
+pub(super) fn check_decision(given: &Given, asked: &Asked) -> Result<(), WaitingError> {
+    let refused = |why: String| Err(WaitingError::DoesNotFit(why));
+    match (&asked.matter, given) {
+        (Matter::Review(review), Given::Always) if !review.is_tool() => {
+            refused("only tools can always be allowed".to_owned())
+        }
+        (Matter::Review(_), Given::RunWith(arguments)) => {
+            match serde_json::from_str::<Map<String, Value>>(arguments) {
+                Ok(_) => Ok(()),
+                Err(error) => refused(format!("the arguments are no JSON object: {error}")),
+            }
+        }
+        (
+            Matter::Review(_),
+            Given::Run | Given::Session | Given::Always | Given::Skip | Given::Reject(_),
+        ) => Ok(()),
+        (Matter::Review(_), Given::Accept(_) | Given::Decline | Given::Cancel) => {
+            refused("a call waits: answer with run, session, always, skip or reject".to_owned())
+        }
+        (Matter::Ask(_), Given::Decline | Given::Cancel) => Ok(()),
+        (Matter::Ask(matter), Given::Accept(content)) => match &matter.wanted {
+            AskedFor::Form { .. } => check_form(asked, content.as_ref()),
+            AskedFor::Url { .. } | AskedFor::Consent { .. } if content.is_some() => {
+                refused("there is no form to fill in".to_owned())
+            }
+            AskedFor::Url { .. } | AskedFor::Consent { .. } => Ok(()),
+        },
+        (
+            Matter::Ask(_),
+            Given::Run
+            | Given::RunWith(_)
+            | Given::Session
+            | Given::Always
+            | Given::Skip
+            | Given::Reject(_),
+        ) => refused("a server asks: answer with accept, decline or cancel".to_owned()),
+    }
+}
+
+fn check_form(asked: &Asked, content: Option<&Map<String, Value>>) -> Result<(), WaitingError> {
+    let Matter::Ask(matter) = &asked.matter else { return Ok(()) };
+    let ask =
+        restore_ask(asked, matter).map_err(|bad| WaitingError::DoesNotFit(bad.to_string()))?;
+    let Some(AskKind::Form(form)) = ask.map(|ask| ask.kind) else { return Ok(()) };
+    let empty = Map::new();
+    form.check(content.unwrap_or(&empty)).map_err(|problems| {
+        let words = problems.iter().map(|problem| match &problem.field {
+            Some(field) => format!("`{field}` {problem}"),
+            None => problem.to_string(),
+        });
+        WaitingError::DoesNotFit(words.collect::<Vec<_>>().join("; "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::record::WaitingFile;
+    use crate::review::{AskMatter, ReviewMatter, USUAL_LIMIT, Waiting, WaitingStore};
+
+    fn review() -> Asked {
+        let matter = Matter::Review(ReviewMatter {
+            server: "files".to_owned(),
+            kind: "tool".to_owned(),
+            target: "write".to_owned(),
+            arguments: "{}".to_owned(),
+            definition: "d".to_owned(),
+            why: "no rule allows it".to_owned(),
+            problem: None,
+            risk: Default::default(),
+        });
+        Asked { matter, call: Some("7".to_owned()), reference: None, caller: Some("me".to_owned()) }
+    }
+
+    fn form() -> Asked {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}},
+            "required": ["name"]});
+        let matter = Matter::Ask(AskMatter {
+            server: "notes".to_owned(),
+            tool: None,
+            message: "Who?".to_owned(),
+            wanted: AskedFor::Form { schema: schema.to_string() },
+        });
+        Asked { matter, call: None, reference: None, caller: None }
+    }
+
+    #[tokio::test]
+    async fn only_what_fits_the_question_is_an_answer() {
+        let store = WaitingFile::in_memory();
+        let waiting = Waiting::new(Arc::clone(&store) as Arc<dyn WaitingStore>, USUAL_LIMIT);
+        let review = store.post(&review(), USUAL_LIMIT).unwrap();
+        let form = store.post(&form(), USUAL_LIMIT).unwrap();
+        let filled = |value: Value| Given::Accept(json!({ "name": value }).as_object().cloned());
+        let call = "a call waits: answer with run, session, always, skip or reject";
+        let server = "a server asks: answer with accept, decline or cancel";
+        for (entry, given, problem) in [
+            (&review, Given::Decline, Some(call)),
+            (&review, Given::RunWith("[]".to_owned()), Some("the arguments are no JSON object")),
+            (&form, Given::Run, Some(server)),
+            (&form, Given::Accept(None), Some("`name` is required")),
+            (&form, filled(json!(3)), Some("`name` must be")),
+            (&form, filled(json!("Ada")), None),
+            (&review, Given::Always, None),
+        ] {
+            let got = waiting.answer(&entry.id, &entry.digest, given.clone(), "me").await;
+            match (got, problem) {
+                (Ok(()), None) => {}
+                (Err(WaitingError::DoesNotFit(why)), Some(problem)) => {
+                    assert!(why.starts_with(problem), "{given:?}: {why}");
+                }
+                (got, _) => panic!("{given:?}: {got:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The ledger as the source of details about calls, and its numbers as names of calls.
+
+use crate::record::{CallId, Ledger};
+use crate::review::call_askers::WhichCall;
+use crate::review::waiting::{CallLookup, CallSeen, LookingUp};
+
+impl CallLookup for Ledger {
+    fn look_up(&self, call: u64) -> LookingUp<'_> {
+        Box::pin(async move {
+            // Without the record the question is asked with fewer details.
+            match self.show(CallId::new(call.cast_signed())).await {
+                Ok(Some(full)) => CallSeen {
+                    target: Some(full.summary.target),
+                    reference: full.reference,
+                    caller: Some(full.summary.caller),
+                },
+                Ok(None) | Err(_) => CallSeen::default(),
+            }
+        })
+    }
+}
+
+impl From<CallId> for WhichCall {
+    fn from(id: CallId) -> Self {
+        Self::Number(id.get().cast_unsigned())
+    }
+}
