@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::config::error::ConfigError;
 use crate::config::file::read_text;
-use crate::config::places::{Level, Places};
+use crate::config::level::Level;
+use crate::config::places::Places;
 use crate::config::policy_file::{Policies, PolicyFile};
 use crate::config::policy_read;
 use crate::config::resolved::ServerConfig;

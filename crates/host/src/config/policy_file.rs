@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::allowed_servers::AllowedServers;
 use crate::config::expression::Expression;
-use crate::config::places::Level;
+use crate::config::level::Level;
 use crate::proposed::TargetKind;
 
 /// The file of one level.
@@ -98,22 +98,6 @@ impl Effect {
             Self::Allow => "allow",
             Self::Ask => "ask",
             Self::Deny => "deny",
-        }
-    }
-}
-
-impl Level {
-    /// All levels, the strongest first.
-    pub const ALL: [Self; 4] = [Self::Enterprise, Self::Team, Self::Project, Self::User];
-
-    /// The level in one word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Enterprise => "enterprise",
-            Self::Team => "team",
-            Self::Project => "project",
-            Self::User => "user",
         }
     }
 }
