@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::document::{self, Member, Node, Position, Value, duplicate_member};
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::similar::suggestion;
+use crate::config::visible_text::shown;
 
 /// The longest file that is read, in bytes.
 pub(super) const LONGEST: u64 = 4 * 1024 * 1024;

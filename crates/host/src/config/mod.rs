@@ -81,6 +81,7 @@ mod text_pattern;
 mod transport;
 mod turned;
 mod variables;
+mod visible_text;
 mod watch;
 mod web_address;
 mod web_parts;

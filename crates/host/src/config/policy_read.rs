@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::config::document::{self, Node, Position, Value};
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::expression::Expression;
 use crate::config::glob::{BadPattern, alternatives};
 use crate::config::inside_text;
@@ -14,6 +14,7 @@ use crate::config::pattern::{Pattern, check_address};
 use crate::config::policy_file::{Effect, PolicyFile, RuleEntry};
 use crate::config::policy_nodes::{Nodes, example};
 use crate::config::team::{self, Team};
+use crate::config::visible_text::shown;
 use crate::proposed::TargetKind;
 
 /// More rules than anybody reads.
