@@ -7,7 +7,7 @@ use switchboard_wire::http::{Authorities, BadAuthorities};
 
 use crate::config::document::Node;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
 use crate::config::reader::{Mode, Reader};
 use crate::config::visible_text::shown;
 

@@ -12,6 +12,7 @@ use crate::config::error::ConfigError;
 use crate::config::file::{self, Parts};
 use crate::config::packages::Package;
 use crate::config::places::Places;
+use crate::config::read_text::read_text;
 use crate::config::reader::{Mode, Reader};
 use crate::config::remembered::Remembered;
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
@@ -48,7 +49,7 @@ struct Loading<'a> {
 impl Loading<'_> {
     fn file(&mut self, path: &Path, layer: Layer) {
         self.config.files.push(path.to_owned());
-        let text = match file::read_text(path) {
+        let text = match read_text(path) {
             Ok(Some(text)) => text,
             Ok(None) if layer == Layer::Explicit => {
                 let missing = ConfigError::new(path, "the file does not exist");

@@ -1,7 +1,7 @@
 //! Step 1 of the line: files and environment -> `Config`.
 //!
-//! Reading order: `environment` and `places` say where to look, `file` reads one file into a
-//! `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
+//! Reading order: `environment` and `places` say where to look, `read_text` and `file` read one file
+//! into a `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
 //! layers on top of each other, `resolved` is what comes out. `edit` writes, `watch` waits.
 //! Rules are files of their own: `policies` finds them, `policy_read` reads one into a `policy_file`.
 
@@ -65,6 +65,7 @@ mod policy_file;
 mod policy_lines;
 mod policy_nodes;
 mod policy_read;
+mod read_text;
 mod reader;
 mod remembered;
 mod resolved;
@@ -102,7 +103,6 @@ pub use edit::{
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use expression::Expression;
-pub(crate) use file::read_text;
 pub use follow::Reading;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
 pub use gateway_views::ViewOf;
@@ -131,6 +131,7 @@ pub use policies::{policy_from_text, read_policy};
 pub use policy_cases::{PolicyCase, read_policy_cases};
 pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
 pub use policy_lines::PolicyLine;
+pub(crate) use read_text::read_text;
 pub use remembered::{Bound, Remembered};
 pub use resolved::{
     BUILTIN, Config, Durability, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings,

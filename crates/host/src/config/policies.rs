@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::level::Level;
 use crate::config::places::Places;
 use crate::config::policy_file::{Policies, PolicyFile};
 use crate::config::policy_read;
+use crate::config::read_text::read_text;
 use crate::config::resolved::ServerConfig;
 use crate::config::team::{Team, TeamPlace, team_file};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::config::document::{self, Node};
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::policy_file::{Effect, Example};
 use crate::config::policy_nodes::{Nodes, blank, fill, is_single};
+use crate::config::read_text::read_text;
 
 const KEYS: &[&str] = &[
     "target",

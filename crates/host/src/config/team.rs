@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::document::Node;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::policy_nodes::Nodes;
+use crate::config::read_text::read_text;
 use crate::config::web_parts::WebParts;
 
 /// Where the files of a team are.
