@@ -88,7 +88,7 @@ mod web_address;
 mod web_parts;
 
 pub use accepted::{Acceptance, Accepted};
-pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
+pub use allowed_servers::{AllowedServer, AllowedServers, Endpoint, UrlPattern};
 pub use annotations::Annotations;
 pub use approvals::Approvals;
 pub use authorities::AuthoritiesFile;

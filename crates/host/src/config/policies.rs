@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::allowed_servers::Endpoint;
 use crate::config::error::ConfigError;
 use crate::config::level::Level;
 use crate::config::places::Places;
 use crate::config::policy_file::{Policies, PolicyFile};
 use crate::config::policy_read;
 use crate::config::read_text::read_text;
-use crate::config::resolved::ServerConfig;
+use crate::config::resolved::{ServerConfig, Transport};
 use crate::config::team::{Team, TeamPlace, team_file};
 
 /// The name of the file at every level.
@@ -108,10 +109,21 @@ impl Policies {
     pub fn bar(&self, server: &ServerConfig) -> Option<String> {
         let barring = self.files.iter().find_map(|policy| {
             let servers = policy.servers.as_ref()?;
-            (!servers.allow(server)).then_some((policy, servers.line))
+            (!servers.allow(&endpoint(server))).then_some((policy, servers.line))
         });
         let (policy, line) = barring?;
         let (level, file) = (policy.level.as_str(), policy.file.display());
         Some(format!("the {level} policy does not allow this server ({file}:{line})"))
+    }
+}
+
+fn endpoint(server: &ServerConfig) -> Endpoint<'_> {
+    match &server.transport {
+        Transport::Builtin => Endpoint::Builtin,
+        Transport::Stdio { command, args, .. } => {
+            let words = std::iter::once(command).chain(args).map(String::as_str);
+            Endpoint::Command(words.collect::<Vec<_>>().join(" "))
+        }
+        Transport::Http { urls, .. } => Endpoint::Urls(urls),
     }
 }
