@@ -164,7 +164,7 @@ impl Loading<'_> {
             found.policies.broken.get_or_insert(lost.clone());
         }
         for server in self.config.servers.values_mut() {
-            server.barred = found.policies.bar(server);
+            server.barred = policies::barred_by(&found.policies, server);
         }
         self.config.policies = Arc::new(found.policies);
     }

@@ -127,7 +127,7 @@ pub use pattern::Pattern;
 pub(crate) use pins_file::Noting;
 pub use pins_file::{Book, PinKind, Pinned, Pins};
 pub use places::Places;
-pub use policies::{policy_from_text, read_policy};
+pub use policies::{barred_by, policy_from_text, read_policy};
 pub use policy_cases::{PolicyCase, read_policy_cases};
 pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
 pub use policy_lines::PolicyLine;

@@ -91,30 +91,18 @@ impl Found {
     }
 }
 
-impl Policies {
-    /// The files of earlier rules that are gone, in words: whoever removed one may have wanted to be
-    /// rid of it.
-    pub(super) fn without(&self, earlier: &Self) -> Vec<String> {
-        let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
-        let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
-        let words = |file: &PolicyFile| {
-            let (level, place) = (file.level.as_str(), file.file.display());
-            format!("the {level} policy is gone, and its rules with it ({place})")
-        };
-        gone.map(words).collect()
-    }
-
-    /// Why a server may not be there, if it may not.
-    #[must_use]
-    pub fn bar(&self, server: &ServerConfig) -> Option<String> {
-        let barring = self.files.iter().find_map(|policy| {
-            let servers = policy.servers.as_ref()?;
-            (!servers.allow(&endpoint(server))).then_some((policy, servers.line))
-        });
-        let (policy, line) = barring?;
-        let (level, file) = (policy.level.as_str(), policy.file.display());
-        Some(format!("the {level} policy does not allow this server ({file}:{line})"))
-    }
+/// Returns why the rules do not allow a server, if they do not.
+#[must_use]
+pub fn barred_by(policies: &Policies, server: &ServerConfig) -> Option<String> {
+    let endpoint = endpoint(server);
+    let barring = policies.files.iter().find_map(|policy| {
+        let servers = policy.servers.as_ref()?;
+        (!servers.allow(&endpoint)).then_some((policy, servers.line))
+    });
+    let (policy, line) = barring?;
+    let level = policy.level.as_str();
+    let file = policy.file.display();
+    Some(format!("the {level} policy does not allow this server ({file}:{line})"))
 }
 
 fn endpoint(server: &ServerConfig) -> Endpoint<'_> {

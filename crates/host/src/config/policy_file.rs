@@ -110,3 +110,18 @@ pub struct Policies {
     /// What is wrong with the first file that could not.
     pub broken: Option<super::ConfigError>,
 }
+
+impl Policies {
+    /// Returns a message for each file of `earlier` that is gone: the person who removed it may not
+    /// expect its rules to be off.
+    pub(super) fn without(&self, earlier: &Self) -> Vec<String> {
+        let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
+        let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
+        let words = |file: &PolicyFile| {
+            let level = file.level.as_str();
+            let place = file.file.display();
+            format!("the {level} policy is gone, and its rules with it ({place})")
+        };
+        gone.map(words).collect()
+    }
+}
