@@ -16,6 +16,7 @@ mod chat;
 mod condition_calls;
 mod condition_check;
 mod condition_shapes;
+mod consents;
 mod containers;
 mod danger;
 mod discovery;
@@ -94,6 +95,7 @@ pub use approvals::Approvals;
 pub use authorities::AuthoritiesFile;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
 pub(crate) use condition_shapes::SESSION_WITH_RESULTS;
+pub use consents::{Consents, NoConsents};
 pub use danger::{Finding, Weight};
 pub use discovery::{Discovery, KnownList};
 pub use edit::{
