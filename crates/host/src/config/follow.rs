@@ -13,6 +13,7 @@ use crate::config::policy_file::Policies;
 use crate::config::resolved::Config;
 use crate::config::server;
 use crate::config::team_fetch::fetch_team_files;
+use crate::config::team_files::missing_team_files;
 use crate::config::watch::watch;
 use crate::events::{Events, What};
 use crate::published::Published;
@@ -71,7 +72,7 @@ impl Reading {
             loop {
                 let mut newer = self.config();
                 let state = &self.places.state;
-                if !newer.team.missing(state).is_empty() {
+                if !missing_team_files(&newer.team, state).is_empty() {
                     let problems = fetch_team_files(&newer.team, state).await;
                     newer = self.config();
                     // That something is missing is found when the files are read; not why.

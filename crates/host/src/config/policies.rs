@@ -7,11 +7,13 @@ use crate::config::allowed_servers::Endpoint;
 use crate::config::error::ConfigError;
 use crate::config::level::Level;
 use crate::config::places::Places;
+use crate::config::policy_cases::{PolicyCase, policy_cases_from_text};
 use crate::config::policy_file::{Policies, PolicyFile};
-use crate::config::policy_read;
+use crate::config::policy_read::{self, policy_from_text};
 use crate::config::read_text::read_text;
 use crate::config::resolved::{ServerConfig, Transport};
-use crate::config::team::{Team, TeamPlace, team_file};
+use crate::config::team::{Team, TeamPlace};
+use crate::config::team_files::team_file;
 
 /// The name of the file at every level.
 const NAME: &str = "policy.json";
@@ -41,19 +43,16 @@ pub(super) fn find(places: &Places, own_team: &Team) -> Found {
 /// When something is wrong in it.
 pub fn read_policy(path: &Path, level: Level) -> Result<PolicyFile, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
-    Ok(policy_read::read(level, &path.into(), &text)?.0)
+    policy_from_text(level, &path.into(), &text)
 }
 
-/// Reads a text as if it were the file of a level.
+/// Reads a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
 ///
 /// # Errors
-/// When something is wrong in it.
-pub fn policy_from_text(
-    level: Level,
-    file: &Arc<Path>,
-    text: &str,
-) -> Result<PolicyFile, ConfigError> {
-    Ok(policy_read::read(level, file, text)?.0)
+/// When the file does not exist, cannot be read, or something is wrong in it.
+pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
+    let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
+    policy_cases_from_text(&path.into(), &text)
 }
 
 impl Found {

@@ -33,6 +33,18 @@ const KINDS: &[(&str, TargetKind)] = &[
 const EFFECTS: &[(&str, Effect)] =
     &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
 
+/// Reads a text as if it were the file of a level.
+///
+/// # Errors
+/// When something is wrong in it.
+pub fn policy_from_text(
+    level: Level,
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<PolicyFile, ConfigError> {
+    Ok(read(level, file, text)?.0)
+}
+
 /// Reads the text of one level's file, and what it says of the team's files.
 pub(super) fn read(
     level: Level,
