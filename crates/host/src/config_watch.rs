@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::{
     Approvals, Config, ConfigError, Environment, Lock, Places, Policies, fetch_team_files, load,
-    plain, watch,
+    missing_team_files, plain, watch,
 };
 use crate::events::{Events, What};
 use crate::published::Published;
@@ -64,7 +64,7 @@ impl Reading {
             loop {
                 let mut newer = self.config();
                 let state = &self.places.state;
-                if !newer.team.missing(state).is_empty() {
+                if !missing_team_files(&newer.team, state).is_empty() {
                     let problems = fetch_team_files(&newer.team, state).await;
                     newer = self.config();
                     // That something is missing is found when the files are read; not why.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::change::change;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
 
 /// One definition that a person stands by in spite of what was found in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

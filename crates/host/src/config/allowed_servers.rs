@@ -1,6 +1,5 @@
 //! Which servers an organisation allows: commands and addresses with `*` in them.
 
-use crate::config::resolved::{ServerConfig, Transport};
 use crate::config::web_parts::{WebParts, check_host_pattern, host_fits};
 
 /// Which servers may be there.
@@ -23,6 +22,17 @@ pub enum AllowedServer {
     Url(UrlPattern),
 }
 
+/// How a server is reached, as far as these lists are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint<'a> {
+    /// The server that is part of this program.
+    Builtin,
+    /// A program: the command and its arguments with single spaces between them.
+    Command(String),
+    /// The addresses of one server.
+    Urls(&'a [String]),
+}
+
 /// A pattern over addresses: of the host, `*` may be all or the first part; further on anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlPattern {
@@ -34,29 +44,25 @@ pub struct UrlPattern {
 }
 
 impl AllowedServers {
-    /// Whether a server may be there. The built-in one is part of this program.
+    /// Returns whether a server may be there. The built-in one always may: it is part of this
+    /// program.
     #[must_use]
-    pub fn allow(&self, server: &ServerConfig) -> bool {
-        if server.transport == Transport::Builtin {
+    pub fn allow(&self, endpoint: &Endpoint<'_>) -> bool {
+        if *endpoint == Endpoint::Builtin {
             return true;
         }
-        let listed = |allowed: &Vec<AllowedServer>| {
-            allowed.iter().any(|allowed| allowed.covers(&server.transport))
-        };
+        let listed =
+            |allowed: &Vec<AllowedServer>| allowed.iter().any(|allowed| allowed.covers(endpoint));
         !self.disable_all && self.allowed.as_ref().is_none_or(listed)
     }
 }
 
 impl AllowedServer {
-    fn covers(&self, transport: &Transport) -> bool {
-        match (self, transport) {
-            (Self::Command(pattern), Transport::Stdio { command, args, .. }) => {
-                let words: Vec<&str> =
-                    std::iter::once(command).chain(args).map(String::as_str).collect();
-                glob(pattern, &words.join(" "))
-            }
-            // Each of them gets calls, so each has to be allowed.
-            (Self::Url(pattern), Transport::Http { urls, .. }) => {
+    fn covers(&self, endpoint: &Endpoint<'_>) -> bool {
+        match (self, endpoint) {
+            (Self::Command(pattern), Endpoint::Command(line)) => glob(pattern, line),
+            // Each address gets calls, so each has to be allowed.
+            (Self::Url(pattern), Endpoint::Urls(urls)) => {
                 urls.iter().all(|url| pattern.covers(url))
             }
             (Self::Command(_) | Self::Url(_), _) => false,

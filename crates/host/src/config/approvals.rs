@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::change::change;
+use crate::config::consents::Consents;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
+use crate::config::remembered::Remembered;
 use crate::config::resolved::ServerConfig;
 use crate::server_id::ServerId;
 
@@ -126,7 +128,7 @@ impl Approvals {
     }
 
     /// Whether this entry of this file is approved as it is.
-    pub(super) fn holds(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
+    fn holds(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
         identity(file).is_ok_and(|file| {
             self.table.get(&file).and_then(|servers| servers.get(name.as_str())).map(String::as_str)
                 == Some(digest)
@@ -155,8 +157,21 @@ impl Approvals {
         }
         Ok(())
     }
+}
 
-    pub(crate) fn problem(&self) -> Option<&ConfigError> {
+impl Consents for Approvals {
+    fn approves(&self, file: &Path, server: &ServerId, digest: &str) -> bool {
+        self.holds(file, server, digest)
+    }
+
+    fn always(&self, server: &ServerId) -> BTreeSet<String> {
+        // A file that cannot be read allows nothing.
+        let remembered = self.path.parent().and_then(|state| Remembered::load(state).ok());
+        let mut always = remembered.unwrap_or_default().always;
+        always.remove(server.as_str()).unwrap_or_default().into_keys().collect()
+    }
+
+    fn problem(&self) -> Option<&ConfigError> {
         self.problem.as_ref()
     }
 }
@@ -212,6 +227,10 @@ fn where_it_was(file: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     Some(folder.join(file.file_name()?))
 }
+
+#[cfg(test)]
+#[path = "approvals_tests.rs"]
+mod loading_tests;
 
 #[cfg(test)]
 mod tests {

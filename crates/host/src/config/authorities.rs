@@ -6,9 +6,10 @@ use std::sync::Arc;
 use switchboard_wire::http::{Authorities, BadAuthorities};
 
 use crate::config::document::Node;
-use crate::config::error::{ConfigError, shown};
-use crate::config::file::read_text;
+use crate::config::error::ConfigError;
+use crate::config::read_text::read_text;
 use crate::config::reader::{Mode, Reader};
+use crate::config::visible_text::shown;
 
 /// A file with certificates of authorities, as it was when the configuration was read.
 #[derive(Debug, Clone, PartialEq, Eq)]

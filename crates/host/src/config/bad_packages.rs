@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::config::danger::Finding;
-use crate::config::file::read_text;
 use crate::config::packages::Package;
+use crate::config::read_text::read_text;
 
 /// So many records are read.
 const MOST_RECORDS: usize = 200_000;

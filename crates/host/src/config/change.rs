@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::error::ConfigError;
-use crate::config::file::{LONGEST, read_text_within};
+use crate::config::read_text::{LONGEST, read_text_within};
 use crate::whole_file;
 
 /// How long to wait for another process that changes the same file.

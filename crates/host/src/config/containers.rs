@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use crate::config::danger::Finding;
-use crate::config::error::shown;
+use crate::config::visible_text::shown;
 
 /// Folders of the machine that nobody should lend to a server as a whole.
 const SENSITIVE: &[&str] = &[

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::config::error::shown;
 use crate::config::package_sources::{self, Leads};
+use crate::config::visible_text::shown;
 use crate::config::{evaluates, names, packages};
 use crate::secret_shapes;
 

@@ -9,13 +9,14 @@ use crate::config::change::change;
 use crate::config::danger::Finding;
 use crate::config::document::{self, Value};
 use crate::config::environment::Environment;
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::file;
 use crate::config::lookalike;
 use crate::config::reader::{Mode, Reader};
 use crate::config::resolved::{BUILTIN, Layer};
 use crate::config::server;
 use crate::config::variables::{Unset, Variables};
+use crate::config::visible_text::shown;
 use crate::server_id::ServerId;
 
 /// What to do if there is a server of the name already.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::characters::{is_hidden, is_unclear};
 use crate::config::document::Position;
+use crate::config::visible_text::{shown, shown_whole};
 
 /// Whether a problem stops something from working.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,38 +118,6 @@ impl ConfigError {
     }
 }
 
-/// `text` from a file, made safe to show inside a sentence: no control, hidden or
-/// direction-changing characters, and not too long.
-pub(super) fn shown(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut safe: String = text.chars().take(LONGEST).collect();
-    if safe.len() < text.len() {
-        safe.push('…');
-    }
-    shown_whole(&safe)
-}
-
-/// Whether `text` has nothing in it that nobody can see.
-pub(super) fn is_visible(text: &str) -> bool {
-    !text.contains(hides)
-}
-
-fn hides(character: char) -> bool {
-    character.is_control() || is_hidden(character) || is_unclear(character)
-}
-
-fn shown_whole(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if hides(character) {
-            safe.extend(character.escape_default());
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,7 +149,6 @@ mod tests {
         let error =
             ConfigError::new(Path::new("c.json"), "is broken").server("a\u{1b}[2J\u{202e}b");
         assert_eq!(error.to_string(), "`a\\u{1b}[2J\\u{202e}b`: is broken (c.json)");
-        assert_eq!(shown(&"x".repeat(500)).chars().count(), 121);
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::config::containers;
 use crate::config::danger::Finding;
-use crate::config::error::shown;
 use crate::config::packages;
 use crate::config::starters::{
     INPUT_FILES, INTERPRETERS, Interpreter, LINE_TAKERS, LINKER_OPTIONS, SHELL_WORDS, TEXT_FIRST,
     VERBS, WRAPPERS,
 };
+use crate::config::visible_text::shown;
 
 /// How deep programs that start programs are followed.
 const DEEPEST: usize = 8;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::config::document::Node;
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::pattern::Pattern;
 use crate::config::reader::Reader;
+use crate::config::visible_text::shown;
 
 /// Whose view it is, by what the token says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

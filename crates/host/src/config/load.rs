@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::approvals::Approvals;
 use crate::config::bad_packages::BadPackages;
+use crate::config::consents::Consents;
 use crate::config::document::Member;
 use crate::config::environment::Environment;
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::file::{self, Parts};
 use crate::config::packages::Package;
 use crate::config::places::Places;
+use crate::config::read_text::read_text;
 use crate::config::reader::{Mode, Reader};
-use crate::config::remembered::Remembered;
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
 use crate::config::variables::{Unset, Variables};
+use crate::config::visible_text::shown;
 use crate::config::{danger, lookalike, models, packages, policies, server, settings};
 use crate::redact;
 use crate::secret_shapes;
 use crate::server_id::ServerId;
 
-/// Reads the configuration. This never fails as a whole: what is wrong is in the result, beside
+/// Reads the configuration. This never fails as a whole: the result has both the errors and
 /// everything that is right.
-pub fn load(places: &Places, environment: &Environment, approvals: &Approvals) -> Config {
-    let order = Vec::new();
-    let (config, state) = (Config::default(), places.state.as_path());
-    let mut loading = Loading { config, environment, approvals, state, order };
+pub fn load(places: &Places, environment: &Environment, consents: &dyn Consents) -> Config {
+    let mut loading =
+        Loading { config: Config::default(), environment, consents, order: Vec::new() };
     for (path, layer) in places.layers() {
         loading.file(path, layer);
     }
@@ -37,9 +37,7 @@ pub fn load(places: &Places, environment: &Environment, approvals: &Approvals) -
 struct Loading<'a> {
     config: Config,
     environment: &'a Environment,
-    approvals: &'a Approvals,
-    /// The folder for state, where people's answers are.
-    state: &'a Path,
+    consents: &'a dyn Consents,
     /// The servers as they stand in the files.
     order: Vec<ServerId>,
 }
@@ -47,7 +45,7 @@ struct Loading<'a> {
 impl Loading<'_> {
     fn file(&mut self, path: &Path, layer: Layer) {
         self.config.files.push(path.to_owned());
-        let text = match file::read_text(path) {
+        let text = match read_text(path) {
             Ok(Some(text)) => text,
             Ok(None) if layer == Layer::Explicit => {
                 let missing = ConfigError::new(path, "the file does not exist");
@@ -117,7 +115,7 @@ impl Loading<'_> {
                 self.config.files.extend(env_file.map(|file| file.path));
                 let authorities = server.authorities.as_ref();
                 self.config.files.extend(authorities.map(|file| file.path.clone()));
-                server.approved |= self.approvals.holds(file, &id, &server.approval_digest);
+                server.approved |= self.consents.approves(file, &id, &server.approval_digest);
                 self.config.problems.extend(self.only_remembered(&mut server));
                 self.config.servers.insert(id, server);
             }
@@ -127,18 +125,15 @@ impl Loading<'_> {
         }
     }
 
-    /// Of what a project lists as always allowed only that counts which a person said so about here;
-    /// gives what there is to say of the rest.
+    /// Keeps only the project's `autoApprove` tools that this user approved, and returns a warning
+    /// if there are others.
     fn only_remembered(&self, server: &mut ServerConfig) -> Option<ConfigError> {
         if server.source.layer != Layer::Project || server.auto_approve.is_empty() {
             return None;
         }
-        // What cannot be read was said by nobody.
-        let said = Remembered::load(self.state).unwrap_or_default();
-        let said = said.always.get(server.id.as_str());
-        let is_said = |tool: &String| said.is_some_and(|tools| tools.contains_key(tool));
+        let always = self.consents.always(&server.id);
         let listed = server.auto_approve.len();
-        server.auto_approve.retain(is_said);
+        server.auto_approve.retain(|tool| always.contains(tool));
         (server.auto_approve.len() < listed).then(|| {
             let message = "names tools that a project cannot always allow, so they are asked about";
             let mut warning = ConfigError::new(server.source.file.as_path(), message).warning();
@@ -162,7 +157,7 @@ impl Loading<'_> {
             found.policies.broken.get_or_insert(lost.clone());
         }
         for server in self.config.servers.values_mut() {
-            server.barred = found.policies.bar(server);
+            server.barred = policies::barred_by(&found.policies, server);
         }
         self.config.policies = Arc::new(found.policies);
     }
@@ -183,7 +178,7 @@ impl Loading<'_> {
     }
 
     fn finish(mut self) -> Config {
-        self.config.problems.extend(self.approvals.problem().cloned().map(ConfigError::warning));
+        self.config.problems.extend(self.consents.problem().cloned().map(ConfigError::warning));
         self.add_builtin();
         lookalike::refuse(&mut self.config, &self.order);
         self.refuse_unpinned();

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use crate::config::change::change;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::locked_package::LockedPackage;
 use crate::config::pins_file::{Book, PinKind, Pinned, Pins};
+use crate::config::read_text::read_text;
 use crate::config::resolved::{ServerConfig, Transport};
 
 /// The name of the file, beside the project's.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::characters::plain;
 use crate::config::danger::Finding;
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::near_miss::{is_near, is_same_but_for_joins};
 use crate::config::resolved::{BUILTIN, Config, Layer, ServerConfig};
+use crate::config::visible_text::shown;
 use crate::server_id::ServerId;
 
 /// Names under which we speak ourselves.

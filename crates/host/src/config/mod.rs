@@ -1,7 +1,7 @@
 //! Step 1 of the line: files and environment -> `Config`.
 //!
-//! Reading order: `environment` and `places` say where to look, `file` reads one file into a
-//! `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
+//! Reading order: `environment` and `places` say where to look, `read_text` and `file` read one file
+//! into a `document`, `server`, `transport` and `settings` check it through a `reader`, `load` puts the
 //! layers on top of each other, `resolved` is what comes out. `edit` writes, `watch` waits.
 //! Rules are files of their own: `policies` finds them, `policy_read` reads one into a `policy_file`.
 
@@ -16,6 +16,7 @@ mod chat;
 mod condition_calls;
 mod condition_check;
 mod condition_shapes;
+mod consents;
 mod containers;
 mod danger;
 mod discovery;
@@ -35,6 +36,7 @@ mod identity;
 mod inside_text;
 mod json_text;
 mod letters;
+mod level;
 mod load;
 mod lock_file;
 mod locked_package;
@@ -63,6 +65,7 @@ mod policy_file;
 mod policy_lines;
 mod policy_nodes;
 mod policy_read;
+mod read_text;
 mod reader;
 mod remembered;
 mod resolved;
@@ -75,22 +78,25 @@ mod similar;
 mod starters;
 mod team;
 mod team_fetch;
+mod team_files;
 mod text_pattern;
 mod transport;
 mod turned;
 mod variables;
+mod visible_text;
 mod watch;
 mod web_address;
 mod web_parts;
 
 pub use crate::durability::Durability;
 pub use accepted::{Acceptance, Accepted};
-pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
+pub use allowed_servers::{AllowedServer, AllowedServers, Endpoint, UrlPattern};
 pub use annotations::Annotations;
 pub use approvals::Approvals;
 pub use authorities::AuthoritiesFile;
 pub use chat::{CallsPerMessage, ChatSettings, McpMode};
 pub(crate) use condition_shapes::SESSION_WITH_RESULTS;
+pub use consents::{Consents, NoConsents};
 pub use danger::{Finding, Weight};
 pub use discovery::{Discovery, KnownList};
 pub use edit::{
@@ -100,12 +106,12 @@ pub use edit::{
 pub use environment::Environment;
 pub use error::{ConfigError, Severity};
 pub use expression::Expression;
-pub(crate) use file::read_text;
 pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
 pub use gateway_views::ViewOf;
 pub use glob::BadPattern;
 pub(crate) use json_text::json_value;
 pub(crate) use letters::Letters;
+pub use level::Level;
 pub use load::load;
 pub use lock_file::{Lock, LockedServer};
 pub use locked_package::{Evidence, LockedPackage, PackageSpec, packages_of};
@@ -122,11 +128,13 @@ pub(crate) use path_parts::path_in;
 pub use pattern::Pattern;
 pub(crate) use pins_file::Noting;
 pub use pins_file::{Book, PinKind, Pinned, Pins};
-pub use places::{Level, Places};
-pub use policies::{policy_from_text, read_policy};
-pub use policy_cases::{PolicyCase, read_policy_cases};
+pub use places::Places;
+pub use policies::{barred_by, read_policy, read_policy_cases};
+pub use policy_cases::{PolicyCase, policy_cases_from_text};
 pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
 pub use policy_lines::PolicyLine;
+pub use policy_read::policy_from_text;
+pub(crate) use read_text::read_text;
 pub use remembered::{Bound, Remembered};
 pub use resolved::{
     BUILTIN, Config, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings, Source,
@@ -137,8 +145,9 @@ pub use sandbox::{Confinement, Network, Sandbox};
 pub(crate) use server::plain;
 pub use shown_entry::difference;
 pub(crate) use similar::suggestion;
-pub use team::{Team, TeamFile, TeamPlace, keep_team_file, team_file};
+pub use team::{Team, TeamFile, TeamPlace};
 pub use team_fetch::fetch_team_files;
+pub use team_files::{keep_team_file, missing_team_files, team_file};
 pub(crate) use text_pattern::compile_at_call;
 pub use turned::Turned;
 pub use watch::{Watch, watch};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::config::file;
-use crate::config::{Approvals, Environment, Places, load};
+use crate::config::{Environment, NoConsents, Places, load};
 
 fn environment(folder: &std::path::Path) -> Environment {
     Environment {
@@ -20,7 +20,7 @@ fn loaded(text: &str) -> crate::config::Config {
     std::fs::write(&path, text).unwrap();
     let environment = environment(folder.path());
     let places = Places::find(&environment, &[path]).unwrap();
-    load(&places, &environment, &Approvals::load(folder.path()))
+    load(&places, &environment, &NoConsents)
 }
 
 #[test]

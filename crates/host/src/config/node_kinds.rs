@@ -1,7 +1,7 @@
 //! A value of one kind out of a node of a file, or what is wrong with it in words that follow its name.
 
 use crate::config::document::{Member, Node, Value};
-use crate::config::error::shown;
+use crate::config::visible_text::shown;
 
 /// What is wrong with a value.
 pub(super) struct Wrong {

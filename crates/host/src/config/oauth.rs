@@ -122,7 +122,7 @@ fn word(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Approvals, Config, Environment, Places, load};
+    use crate::config::{Config, Environment, NoConsents, Places, load};
 
     fn loaded(oauth: &str) -> Config {
         let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ mod tests {
         let variables = [("SECRET".to_owned(), "hunter2".to_owned())].into();
         let current_dir = folder.path().to_owned();
         let environment = Environment { variables, home: None, current_dir };
-        load(&places, &environment, &Approvals::load(folder.path()))
+        load(&places, &environment, &NoConsents)
     }
 
     #[test]

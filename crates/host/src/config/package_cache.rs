@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::config::environment::Environment;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
 
 /// So many folders of the cache are looked into.
 const MOST: usize = 10_000;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::environment::Environment;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
 use crate::digest;
 
 /// So many folders of a cache are looked into.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::change::change;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::locked_package::LockedPackage;
+use crate::config::read_text::read_text;
 use crate::digest::Digest;
 
 /// What was confirmed, by locked package.

@@ -1,8 +1,8 @@
 //! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
 
 use crate::config::containers;
-use crate::config::error::shown;
 use crate::config::evaluates::program_name;
+use crate::config::visible_text::shown;
 
 /// A package that a command fetches and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::document::{self, Member, Node, Value};
 use crate::config::error::ConfigError;
 use crate::config::file;
+use crate::config::read_text::{read_text, without_mark};
 
 /// What holds the entries in configurations of programs that use MCP.
 const HOLDERS: [&str; 2] = ["mcpServers", "servers"];
@@ -29,7 +30,7 @@ pub struct PastedEntry {
 pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     let file: Arc<Path> = Path::new("").into();
     let error = |message: String| ConfigError::new(Arc::clone(&file), message);
-    let root = document::parse(file::without_mark(text).trim())
+    let root = document::parse(without_mark(text).trim())
         .map_err(|syntax| error(syntax.message).at(syntax.at).hint(syntax.hint))?
         .ok_or_else(|| error("there is nothing in it".to_owned()))?;
     if let Some((path, at)) = root.duplicate() {
@@ -66,7 +67,7 @@ pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
 /// When the file cannot be read.
 pub fn entry_of(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
     let file: Arc<Path> = path.into();
-    let Some(text) = file::read_text(path)? else { return Ok(None) };
+    let Some(text) = read_text(path)? else { return Ok(None) };
     let servers = file::parts(&file, &text)?.servers;
     let entry = servers.iter().find(|member| member.name == name);
     entry.map(|member| json_of(&member.value)).transpose()

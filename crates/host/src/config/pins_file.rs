@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::alive::is_alive;
 use crate::config::change::change_long;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text_within;
+use crate::config::read_text::read_text_within;
 
 /// The longest file of pins, in bytes: a server may list thousands of tools.
 const LONGEST: u64 = 64 * 1024 * 1024;

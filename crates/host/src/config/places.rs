@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::environment::Environment;
 use crate::config::error::ConfigError;
+use crate::config::level::Level;
 use crate::config::resolved::Layer;
 
 /// The name of a project's file.
@@ -29,19 +30,6 @@ pub struct Places {
     /// Further folders up to the top of the repository: a project's rules and hooks may stand in any
     /// of them, and count wherever in the repository somebody works.
     pub further: Vec<PathBuf>,
-}
-
-/// Who wrote rules or hooks, the strongest first: each may only narrow what those before it allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// The organisation, for this machine.
-    Enterprise,
-    /// A team, by a path or an address in the settings.
-    Team,
-    /// Whoever wrote the project.
-    Project,
-    /// The user.
-    User,
 }
 
 impl Places {

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::allowed_servers::Endpoint;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
-use crate::config::places::{Level, Places};
+use crate::config::level::Level;
+use crate::config::places::Places;
+use crate::config::policy_cases::{PolicyCase, policy_cases_from_text};
 use crate::config::policy_file::{Policies, PolicyFile};
-use crate::config::policy_read;
-use crate::config::resolved::ServerConfig;
-use crate::config::team::{Team, TeamPlace, team_file};
+use crate::config::policy_read::{self, policy_from_text};
+use crate::config::read_text::read_text;
+use crate::config::resolved::{ServerConfig, Transport};
+use crate::config::team::{Team, TeamPlace};
+use crate::config::team_files::team_file;
 
 /// The name of the file at every level.
 const NAME: &str = "policy.json";
@@ -39,19 +43,16 @@ pub(super) fn find(places: &Places, own_team: &Team) -> Found {
 /// When something is wrong in it.
 pub fn read_policy(path: &Path, level: Level) -> Result<PolicyFile, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
-    Ok(policy_read::read(level, &path.into(), &text)?.0)
+    policy_from_text(level, &path.into(), &text)
 }
 
-/// Reads a text as if it were the file of a level.
+/// Reads a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
 ///
 /// # Errors
-/// When something is wrong in it.
-pub fn policy_from_text(
-    level: Level,
-    file: &Arc<Path>,
-    text: &str,
-) -> Result<PolicyFile, ConfigError> {
-    Ok(policy_read::read(level, file, text)?.0)
+/// When the file does not exist, cannot be read, or something is wrong in it.
+pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
+    let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
+    policy_cases_from_text(&path.into(), &text)
 }
 
 impl Found {
@@ -89,28 +90,27 @@ impl Found {
     }
 }
 
-impl Policies {
-    /// The files of earlier rules that are gone, in words: whoever removed one may have wanted to be
-    /// rid of it.
-    pub(crate) fn without(&self, earlier: &Self) -> Vec<String> {
-        let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
-        let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
-        let words = |file: &PolicyFile| {
-            let (level, place) = (file.level.as_str(), file.file.display());
-            format!("the {level} policy is gone, and its rules with it ({place})")
-        };
-        gone.map(words).collect()
-    }
+/// Returns why the rules do not allow a server, if they do not.
+#[must_use]
+pub fn barred_by(policies: &Policies, server: &ServerConfig) -> Option<String> {
+    let endpoint = endpoint(server);
+    let barring = policies.files.iter().find_map(|policy| {
+        let servers = policy.servers.as_ref()?;
+        (!servers.allow(&endpoint)).then_some((policy, servers.line))
+    });
+    let (policy, line) = barring?;
+    let level = policy.level.as_str();
+    let file = policy.file.display();
+    Some(format!("the {level} policy does not allow this server ({file}:{line})"))
+}
 
-    /// Why a server may not be there, if it may not.
-    #[must_use]
-    pub fn bar(&self, server: &ServerConfig) -> Option<String> {
-        let barring = self.files.iter().find_map(|policy| {
-            let servers = policy.servers.as_ref()?;
-            (!servers.allow(server)).then_some((policy, servers.line))
-        });
-        let (policy, line) = barring?;
-        let (level, file) = (policy.level.as_str(), policy.file.display());
-        Some(format!("the {level} policy does not allow this server ({file}:{line})"))
+fn endpoint(server: &ServerConfig) -> Endpoint<'_> {
+    match &server.transport {
+        Transport::Builtin => Endpoint::Builtin,
+        Transport::Stdio { command, args, .. } => {
+            let words = std::iter::once(command).chain(args).map(String::as_str);
+            Endpoint::Command(words.collect::<Vec<_>>().join(" "))
+        }
+        Transport::Http { urls, .. } => Endpoint::Urls(urls),
     }
 }

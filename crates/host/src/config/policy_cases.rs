@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::config::document::{self, Node};
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
 use crate::config::policy_file::{Effect, Example};
 use crate::config::policy_nodes::{Nodes, blank, fill, is_single};
 
@@ -36,17 +35,18 @@ pub struct PolicyCase {
     pub rule: Option<String>,
 }
 
-/// Reads `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
+/// Reads the text of a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
 ///
 /// # Errors
 /// When something is wrong in it.
-pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
-    let file: Arc<Path> = path.into();
-    let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
-    let nodes = Nodes { file: &file, source: &text };
-    let root = document::parse(&text)
+pub fn policy_cases_from_text(
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<Vec<PolicyCase>, ConfigError> {
+    let nodes = Nodes { file, source: text };
+    let root = document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?
-        .ok_or_else(|| ConfigError::new(path, "the file is empty"))?;
+        .ok_or_else(|| ConfigError::new(Arc::clone(file), "the file is empty"))?;
     let mut cases = Vec::new();
     for (name, _, node) in nodes.members(&root, "the file", &["cases"])? {
         for node in nodes.list(node, &name)? {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::allowed_servers::AllowedServers;
 use crate::config::expression::Expression;
-use crate::config::places::Level;
+use crate::config::level::Level;
 use crate::proposed::TargetKind;
 
 /// The file of one level.
@@ -102,22 +102,6 @@ impl Effect {
     }
 }
 
-impl Level {
-    /// All levels, the strongest first.
-    pub const ALL: [Self; 4] = [Self::Enterprise, Self::Team, Self::Project, Self::User];
-
-    /// The level in one word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Enterprise => "enterprise",
-            Self::Team => "team",
-            Self::Project => "project",
-            Self::User => "user",
-        }
-    }
-}
-
 /// The files of all levels, the strongest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
@@ -125,4 +109,19 @@ pub struct Policies {
     pub files: Vec<PolicyFile>,
     /// What is wrong with the first file that could not.
     pub broken: Option<super::ConfigError>,
+}
+
+impl Policies {
+    /// Returns a message for each file of `earlier` that is gone: the person who removed it may not
+    /// expect its rules to be off.
+    pub(crate) fn without(&self, earlier: &Self) -> Vec<String> {
+        let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
+        let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
+        let words = |file: &PolicyFile| {
+            let level = file.level.as_str();
+            let place = file.file.display();
+            format!("the {level} policy is gone, and its rules with it ({place})")
+        };
+        gone.map(words).collect()
+    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::document::{Node, Position};
-use crate::config::error::{ConfigError, is_visible, shown};
+use crate::config::error::ConfigError;
 use crate::config::glob::BadPattern;
 use crate::config::inside_text;
 use crate::config::node_kinds::{Wrong, choose};
@@ -12,6 +12,7 @@ use crate::config::pattern::Pattern;
 use crate::config::policy_file::{Example, RuleEntry};
 use crate::config::policy_read::json_of;
 use crate::config::similar::suggestion;
+use crate::config::visible_text::{is_visible, shown};
 use crate::proposed::TargetKind;
 
 /// A member: its name with `_` between words, where it is, what it is.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use crate::config::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::config::document::{self, Node, Position, Value};
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::expression::Expression;
 use crate::config::glob::{BadPattern, alternatives};
 use crate::config::inside_text;
+use crate::config::level::Level;
 use crate::config::pattern::{Pattern, check_address};
-use crate::config::places::Level;
 use crate::config::policy_file::{Effect, PolicyFile, RuleEntry};
 use crate::config::policy_nodes::{Nodes, example};
 use crate::config::team::{self, Team};
+use crate::config::visible_text::shown;
 use crate::proposed::TargetKind;
 
 /// More rules than anybody reads.
@@ -31,6 +32,18 @@ const KINDS: &[(&str, TargetKind)] = &[
 ];
 const EFFECTS: &[(&str, Effect)] =
     &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
+
+/// Reads a text as if it were the file of a level.
+///
+/// # Errors
+/// When something is wrong in it.
+pub fn policy_from_text(
+    level: Level,
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<PolicyFile, ConfigError> {
+    Ok(read(level, file, text)?.0)
+}
 
 /// Reads the text of one level's file, and what it says of the team's files.
 pub(super) fn read(

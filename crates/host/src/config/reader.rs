@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::document::{Member, Node, Position, Value};
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::node_kinds::{Wrong, choose};
 use crate::config::similar::suggestion;
 use crate::config::variables::Variables;
+use crate::config::visible_text::shown;
 use crate::secret_reference;
 
 /// The range of a timeout, in seconds.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::change::change;
 use crate::config::error::ConfigError;
-use crate::config::file::read_text;
+use crate::config::read_text::read_text;
 
 /// The definition that a person had before them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

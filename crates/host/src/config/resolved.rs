@@ -15,6 +15,7 @@ use crate::config::gateway::GatewaySettings;
 use crate::config::log_level::LogLevel;
 use crate::config::models::ModelProfile;
 use crate::config::oauth::OauthSettings;
+use crate::config::policies::barred_by;
 use crate::config::policy_file::Policies;
 use crate::config::sampling::SamplingSettings;
 use crate::config::sandbox::Confinement;
@@ -68,7 +69,7 @@ impl Config {
             config.policies = other.policies;
             config.team = other.team;
             for server in config.servers.values_mut() {
-                server.barred = config.policies.bar(server);
+                server.barred = barred_by(&config.policies, server);
             }
         }
         config

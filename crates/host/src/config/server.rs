@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::danger::{self, Finding};
 use crate::config::document::{Member, Node, Value};
-use crate::config::error::{ConfigError, shown};
+use crate::config::error::ConfigError;
 use crate::config::log_level::LogLevel;
 use crate::config::oauth::{self, OauthSettings};
 use crate::config::reader::Reader;
@@ -15,6 +15,7 @@ use crate::config::sampling::{self, SamplingReview, SamplingSettings};
 use crate::config::sandbox::{self, Confinement};
 use crate::config::transport::{self, Entry, EnvFile, Found};
 use crate::config::variables;
+use crate::config::visible_text::shown;
 use crate::digest::Digest;
 use crate::server_id::ServerId;
 

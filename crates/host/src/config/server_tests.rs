@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::config::environment::Environment;
 use crate::config::{
-    Approvals, Config, ConfigError, EraSetting, HttpKind, LogLevel, Places, SamplingReview,
+    Config, ConfigError, EraSetting, HttpKind, LogLevel, NoConsents, Places, SamplingReview,
     SamplingSettings, ServerConfig, ToolSettings, Transport, load,
 };
 
@@ -29,7 +29,7 @@ fn load_entry(entry: &str, as_project: bool) -> (Config, tempfile::TempDir) {
         home: Some("/homes/me".into()),
         current_dir: "/place".into(),
     };
-    let config = load(&places, &environment, &Approvals::load(&places.state));
+    let config = load(&places, &environment, &NoConsents);
     (config, folder)
 }
 

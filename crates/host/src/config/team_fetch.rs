@@ -7,7 +7,8 @@ use tokio::time::timeout;
 
 use crate::config::error::ConfigError;
 use crate::config::fetch::fetch;
-use crate::config::team::{Team, keep_team_file};
+use crate::config::team::Team;
+use crate::config::team_files::{keep_team_file, missing_team_files};
 
 /// The longest file, in bytes.
 const LONGEST: usize = 4 * 1024 * 1024;
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Fetches the files of a team that are not here yet; says what went wrong.
 pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
     let mut problems = Vec::new();
-    for (url, digest) in team.missing(state) {
+    for (url, digest) in missing_team_files(team, state) {
         let fetched = match timeout(PATIENCE, fetch(&url, "*/*", LONGEST)).await {
             Ok(fetched) => fetched,
             Err(_) => Err("it takes too long".to_owned()),

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf, is_separator};
 use crate::config::authorities::{self, AuthoritiesFile};
 use crate::config::document::{Member, Node, Position, Value};
 use crate::config::dotenv;
-use crate::config::error::{ConfigError, shown};
-use crate::config::file::read_text;
+use crate::config::error::ConfigError;
 use crate::config::names;
+use crate::config::read_text::read_text;
 use crate::config::reader::{Mode, Reader};
 use crate::config::resolved::{BUILTIN, HttpKind, Transport};
 use crate::config::variables::Unset;
+use crate::config::visible_text::shown;
 use crate::config::web_address;
 use crate::secret_reference;
 

@@ -5,7 +5,7 @@ use std::path::{MAIN_SEPARATOR_STR, Path};
 
 use crate::config::document::{Node, Value};
 use crate::config::environment::Environment;
-use crate::config::error::shown;
+use crate::config::visible_text::shown;
 use crate::secret_reference;
 
 /// So many defaults may stand inside of one another.

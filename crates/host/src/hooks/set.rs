@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{
-    Approvals, Config, ConfigError, Level, Places, Team, json_value, read_text, team_file,
+    Approvals, Config, ConfigError, Consents, Level, Places, Team, json_value, read_text, team_file,
 };
 use crate::hooks::error::HookError;
 use crate::hooks::file::{Contents, Owner, contents};

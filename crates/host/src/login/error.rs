@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::login::guard::BlockedAddress;
+
 /// Why there is no login.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoginError {
@@ -129,6 +131,13 @@ impl LoginError {
             | Self::NotVisited(_) => return None,
         };
         Some(hint.to_owned())
+    }
+}
+
+impl From<BlockedAddress> for LoginError {
+    fn from(blocked: BlockedAddress) -> Self {
+        let BlockedAddress { what, place, why } = blocked;
+        Self::Blocked { what, place, why }
     }
 }
 

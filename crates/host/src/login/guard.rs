@@ -2,9 +2,19 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use reqwest::Url;
+use url::Url;
 
-use crate::login::LoginError;
+/// An address that must not be visited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} `{place}` is not visited: {why}")]
+pub(super) struct BlockedAddress {
+    /// The resource that the address names.
+    pub(super) what: &'static str,
+    /// The address without its query and fragment, which may be secret.
+    pub(super) place: String,
+    /// The reason.
+    pub(super) why: String,
+}
 
 /// How far the addresses may lead that a server names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,9 +37,8 @@ impl Reach {
     }
 
     /// Reads an address and checks everything about it that can be checked without asking anybody.
-    pub(super) fn check(self, what: &'static str, text: &str) -> Result<Url, LoginError> {
-        let blocked =
-            |why: &str| LoginError::Blocked { what, place: shown(text), why: why.to_owned() };
+    pub(super) fn check(self, what: &'static str, text: &str) -> Result<Url, BlockedAddress> {
+        let blocked = |why: &str| BlockedAddress { what, place: shown(text), why: why.to_owned() };
         // Whoever reads it after us, a browser's starter for one, must see what we saw.
         let plain =
             |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&()*+,;=%".contains(&byte);
@@ -42,10 +51,10 @@ impl Reach {
     }
 
     /// The same for an address that was read already.
-    pub(super) fn check_url(self, what: &'static str, url: &Url) -> Result<(), LoginError> {
+    pub(super) fn check_url(self, what: &'static str, url: &Url) -> Result<(), BlockedAddress> {
         let blocked = |why: &str| {
             let place = shown(url.as_str());
-            Err(LoginError::Blocked { what, place, why: why.to_owned() })
+            Err(BlockedAddress { what, place, why: why.to_owned() })
         };
         if !url.username().is_empty() || url.password().is_some() {
             return blocked("it has a user name in it");

@@ -138,7 +138,7 @@ impl Secrets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Approvals, Places, load};
+    use crate::config::{NoConsents, Places, load};
 
     #[tokio::test]
     async fn a_secret_is_given_to_its_own_server_alone() {
@@ -159,7 +159,7 @@ mod tests {
                 project: project.then(|| file.clone()),
                 ..Places::bare(state.clone())
             };
-            load(&places, &environment, &Approvals::load(&state)).servers
+            load(&places, &environment, &NoConsents).servers
         };
         let secrets = Secrets::new(&state, &environment, &Settings::default());
         let (user, project) = (of(false), of(true));

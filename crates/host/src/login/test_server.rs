@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::config::{Approvals, Places};
 use crate::config::{Environment, ServerConfig, Settings, load};
+use crate::config::{NoConsents, Places};
 use crate::login::random::challenge_of;
 use crate::login::{Logins, Visiting, Visitor};
 use crate::tasks::Tasks;
@@ -73,7 +73,7 @@ pub(super) fn stage_with(
     let places = Places { explicit: vec![file], ..Places::bare(state.clone()) };
     let variables = BTreeMap::from([("SWITCHBOARD_TOKEN_KEY".to_owned(), "a key".to_owned())]);
     let environment = Environment { variables, home: None, current_dir: folder.to_owned() };
-    let mut config = load(&places, &environment, &Approvals::load(&state));
+    let mut config = load(&places, &environment, &NoConsents);
     let server = config.servers.remove("it").unwrap();
     let logins =
         Logins::of_host(&state, &environment, &Settings::default(), visitor, Tasks::default());
