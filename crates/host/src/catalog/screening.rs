@@ -8,7 +8,8 @@ use serde::Serialize;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::Item;
 
-use crate::catalog::canonical::{canonical, fingerprint, quoted};
+use crate::catalog::canonical::{canonical, quoted};
+use crate::catalog::pins::fingerprint;
 use crate::catalog::scan::{
     Finding, Kind, KnownNames, Severity, Words, is_gross, references, scan_definition, scan_text,
     verdict,
