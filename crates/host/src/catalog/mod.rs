@@ -1,5 +1,6 @@
 //! Step 3: what the servers of one moment offer, and whether a call fits it (pure).
 
+mod accepted;
 mod arguments;
 mod canonical;
 mod checks;
@@ -27,6 +28,7 @@ mod turned;
 mod visible;
 mod words;
 
+pub use accepted::{Acceptance, Accepted, DefinitionVersion};
 pub use arguments::{ArgumentCheck, BadSchema};
 pub use checks::Checks;
 pub use coerce::value_from_text;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::Item;
 
+use crate::catalog::accepted::{Accepted, DefinitionVersion};
 use crate::catalog::canonical::{canonical, quoted};
 use crate::catalog::pins::fingerprint;
 use crate::catalog::scan::{
@@ -15,7 +16,6 @@ use crate::catalog::scan::{
     verdict,
 };
 use crate::catalog::visible::nothing;
-use crate::config::Accepted;
 use crate::connect::{Fleet, Offers, Server, Status};
 use crate::digest;
 use crate::events::What;
@@ -238,7 +238,11 @@ fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool 
     let Some(config) = server.config.as_ref().filter(|_| !accepted.servers.is_empty()) else {
         return false;
     };
-    let which = (flagged.kind.as_str(), flagged.name.as_str(), flagged.pin.as_str());
+    let which = DefinitionVersion {
+        kind: flagged.kind.as_str(),
+        name: &flagged.name,
+        digest: &flagged.pin,
+    };
     accepted.covers(&config.identity(), which, flagged.findings.iter().map(|one| one.rule))
 }
 

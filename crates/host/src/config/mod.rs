@@ -84,7 +84,7 @@ mod watch;
 mod web_address;
 mod web_parts;
 
-pub use accepted::{Acceptance, Accepted};
+pub use accepted::{accepted_file, add_accepted, load_accepted, new_acceptance, remove_accepted};
 pub use allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 pub use annotations::Annotations;
 pub use approvals::Approvals;
