@@ -7,6 +7,7 @@ mod checks;
 mod coerce;
 mod error;
 mod excerpt;
+mod flagged;
 mod held;
 mod lease;
 mod name;
@@ -34,6 +35,7 @@ pub use checks::Checks;
 pub use coerce::value_from_text;
 pub use error::ResolveError;
 pub use excerpt::{shown_text, shown_value};
+pub use flagged::Flagged;
 pub use held::{Held, HeldBack, HeldServer, Quarantine, Why};
 pub use lease::{Lease, ResolvedCall, Unlisted};
 pub use name::{Names, model_name};
@@ -43,7 +45,7 @@ pub use pins::{
     waiting,
 };
 pub use problem::{BadArguments, Problem, ProblemKind};
-pub use screening::{Flagged, Screen, Visible};
+pub use screening::{Screen, Visible};
 pub use search::{Document, Hit, Index, Parameter};
 pub use signature::signature;
 pub use snapshot::{Catalog, Entry};
