@@ -77,6 +77,7 @@
 //! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
 //! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
 
+pub mod answer;
 pub mod builtin;
 pub mod caller;
 pub mod characters;
@@ -91,6 +92,7 @@ pub mod proposed;
 pub mod published;
 pub mod random;
 pub mod redact;
+pub mod risk;
 mod secret_reference;
 mod secret_shapes;
 pub mod server_id;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::Answer;
+use crate::answer::Answer;
 use crate::review::ask::{AskKind, Reply};
 use crate::review::waiting_entry::{Asked, AskedFor, Matter};
 use crate::review::waiting_error::WaitingError;

@@ -9,12 +9,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::digest::Digest;
-use crate::policy::{Question, Risk};
+use crate::policy::Question;
 use crate::proposed::TargetKind;
 use crate::review::ask::{Ask, AskKind};
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
 use crate::review::url_ask::UrlAsk;
+use crate::risk::Risk;
 
 /// One thing that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]
