@@ -96,6 +96,7 @@ pub mod risk;
 mod secret_reference;
 mod secret_shapes;
 pub mod server_id;
+pub mod task;
 pub mod tasks;
 pub mod timeline;
 pub mod timelines;
