@@ -115,7 +115,7 @@ pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use near_miss::{is_near, traces};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
-pub use offered::Offered;
+pub use offered::offered_names;
 pub use package_lookup::Registries;
 pub use package_memory::ConfirmedPackages;
 pub use pasted::{PastedEntry, entry_of, pasted_entries};

@@ -34,7 +34,7 @@ pub use decide::{Asking, Decision, Denied, decide, refusal};
 pub use examples::{Imagined, broken_example};
 pub use explained::Explained;
 pub use facts::{Annotations, Facts, is_trusted};
-pub use idle::idle_rules;
+pub use idle::{Offered, idle_rules};
 pub use in_force::InForce;
 pub use permit::{PermittedCall, Question, Rejected};
 pub use policy::Policy;
