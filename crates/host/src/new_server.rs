@@ -15,6 +15,8 @@ use crate::connect::Fleet;
 use crate::digest::Digest;
 use crate::host::Host;
 use crate::new_definition::NewDefinition;
+use crate::newcomers::PinnedUnseen;
+use crate::published::Published;
 use crate::record::{Audit, AuditNote, audit};
 use crate::server_id::ServerId;
 
@@ -64,6 +66,19 @@ impl Host {
         }
         let found = self.examined();
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
+    }
+
+    /// Announces that a person at this face is about to look at a server: if it is new, its
+    /// definitions wait for them, unless the settings trust it.
+    pub fn look_at_first_use(&self, server: &str) {
+        self.guard().pinning().newcomers().attend(server);
+    }
+
+    /// Returns the servers that were pinned without review since the host started, because no
+    /// person was present to be asked.
+    #[must_use]
+    pub fn pinned_unseen(&self) -> &Published<Vec<PinnedUnseen>> {
+        self.guard().pinning().newcomers().unseen()
     }
 
     fn new_server(

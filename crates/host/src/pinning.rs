@@ -16,8 +16,7 @@ use crate::config::{
 };
 use crate::connect::{Fleet, Server};
 use crate::events::{Events, What};
-use crate::newcomers::{Newcomers, PinnedUnseen};
-use crate::options::Presence;
+use crate::newcomers::{Newcomers, PinnedUnseen, Presence};
 use crate::published::Published;
 use crate::server_id::ServerId;
 use crate::sorted::{By, From, Sorted};
