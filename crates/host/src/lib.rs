@@ -118,10 +118,12 @@ pub mod record;
 pub mod review;
 
 mod alive;
+mod audit_notes;
 mod beside;
 pub mod call;
 mod deciding;
 mod embedding;
+mod first_approval;
 mod first_use;
 mod guard;
 mod holding;
