@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::catalog::Lease;
 use crate::connect::{
-    Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription, can_subscribe,
+    Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription,
+    can_subscribe, complete,
 };
 use crate::host::Host;
 use crate::proposed::{Target, TargetKind};
@@ -61,7 +62,7 @@ impl Host {
             return Err(NoCompletion::NotAllowed(by));
         }
         match lease.fleet().servers.get(server) {
-            Some(server) => server.complete(completing).await,
+            Some(server) => complete(server, completing).await,
             None => Err(NoCompletion::NotReady(server.to_owned())),
         }
     }

@@ -14,9 +14,7 @@ use crate::caller::Caller;
 use crate::catalog::{Lease, ResolveError, ResolvedCall};
 use crate::connect::Answers;
 use crate::events::What;
-use crate::execute::{
-    self, Announce, Reach, TaskHandle, TaskNews, TaskNotes, TaskPlace, TaskState, TaskWish,
-};
+use crate::execute::{self, Announce, Reach, TaskNotes, TaskWish};
 use crate::hooking::Done;
 use crate::host::Host;
 use crate::outcome::{Outcome, OutcomeKind};
@@ -25,6 +23,7 @@ use crate::record::{CallId, Intent, NewCall, OpenCall, Record};
 use crate::redact;
 use crate::review::{Asker, Reviewer, WhichCall};
 use crate::running::RunningTask;
+use crate::task::{TaskHandle, TaskNews, TaskPlace, TaskState};
 
 /// What a caller can do while a call runs.
 #[derive(Clone, Default)]

@@ -64,6 +64,28 @@ impl Caller {
     pub fn model(name: impl Into<String>) -> Self {
         Self { origin: Origin::Model, ..Self::program(name) }
     }
+
+    /// Returns the caller from the words in a record: its face, and `origin:name`.
+    ///
+    /// An unknown origin counts as a model, which has the fewest rights.
+    #[must_use]
+    pub fn recorded(face: &str, who: &str, reference: Option<String>) -> Self {
+        let face = match face {
+            "cli" => Face::Cli,
+            "chat" => Face::Chat,
+            "gateway" => Face::Gateway,
+            "console" => Face::Console,
+            "editor" => Face::Editor,
+            _ => Face::Library,
+        };
+        let (origin, name) = who.split_once(':').unwrap_or_default();
+        let origin = match origin {
+            "person" => Origin::Person,
+            "client" => Origin::Client,
+            _ => Origin::Model,
+        };
+        Self { face, origin, name: name.to_owned(), reference }
+    }
 }
 
 impl Face {

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::answer::Answer;
 use crate::builtin::InProcess;
 use crate::config::{ConfigError, Environment, Places};
 use crate::host::Host;
 use crate::options::{Options, Recording};
-use crate::policy::{Answer, Question};
+use crate::policy::Question;
 use crate::record::WaitingFile;
 use crate::review::{
     self, Ask, Asker, Entry, FaceAnswers, Given, Reply, Replying, Reviewer, Sampler, USUAL_LIMIT,

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::catalog::scan::{Severity, verdict};
 use crate::catalog::{Held, Quarantine, findings_in, shown_text};
 use crate::config::{Config, ServerConfig};
-use crate::new_server::{approve, version_of};
+use crate::first_approval::{approve, first_use_version};
 use crate::published::Published;
 use crate::record::Audit;
 use crate::review::{Reply, Waiting, put_consent};
@@ -44,14 +44,14 @@ impl FirstUses {
             loop {
                 asked.retain(|server, (version, question)| {
                     let is_same =
-                        version_of(&quarantine, server).is_some_and(|now| now == *version);
+                        first_use_version(&quarantine, server).is_some_and(|now| now == *version);
                     if !is_same {
                         question.cancel();
                     }
                     is_same
                 });
                 for server in quarantine.servers.keys() {
-                    let Some(version) = version_of(&quarantine, server) else { continue };
+                    let Some(version) = first_use_version(&quarantine, server) else { continue };
                     if asked.contains_key(server) {
                         continue;
                     }
@@ -91,7 +91,7 @@ impl FirstUses {
         let (state, audit) = (self.state.clone(), self.audit.clone());
         let (server, identity) = (server.to_string(), entry.identity());
         let approving = tokio::task::spawn_blocking(move || {
-            approve(&state, &audit, (&server, &identity), &definitions)
+            approve(&state, &audit, &server, &identity, &definitions)
         });
         // What could not be written stays held, and is asked about at the next start.
         approving.await.ok();

@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::scan::{Finding, Kind, Severity, verdict};
-use crate::catalog::{
-    Catalog, Checks, Flagged, Lease, Quarantine, Screen, Unlisted, Visible, findings_in, kind_of,
-};
+use crate::audit_notes::{held_notes, visible_notes, write_notes};
+use crate::catalog::{Catalog, Checks, Flagged, Lease, Screen, Unlisted, Visible};
 use crate::config::{Config, Environment, Places};
 use crate::connect::{Fleet, Offers};
-use crate::events::{Events, What};
+use crate::events::Events;
 use crate::first_use::FirstUses;
 use crate::hooks::{Around, Hooks};
 use crate::host::Host;
@@ -19,7 +17,7 @@ use crate::pinning::Pinning;
 use crate::policy::InForce;
 use crate::proposed::{Target, TargetKind};
 use crate::published::Published;
-use crate::record::{Audit, AuditNote, audit};
+use crate::record::Audit;
 use crate::review::Waiting;
 use crate::session_answers::SessionAnswers;
 use crate::tasks::Tasks;
@@ -125,11 +123,11 @@ impl Guard {
                 for told in newcomers.tell(&visible.flagged) {
                     events.tell(|| told);
                 }
-                let mut notes = of_visible(&visible, &mut noted);
+                let mut notes = visible_notes(&visible, &mut noted);
                 if config.load().settings.scan {
-                    notes.extend(of_held(&held.load(), &mut noted));
+                    notes.extend(held_notes(&held.load(), &mut noted));
                 }
-                note(&audit, notes, &events).await;
+                write_notes(&audit, notes, &events).await;
                 if is_over {
                     return;
                 }
@@ -209,75 +207,6 @@ fn targets(offers: &Offers) -> impl Iterator<Item = (TargetKind, &str)> {
     let read = offers.resources.iter().chain(&offers.templates);
     let read = read.map(|item| (TargetKind::Resource, &*item.key));
     tools.chain(read).chain(offers.prompts.iter().map(|item| (TargetKind::Prompt, &*item.key)))
-}
-
-/// Definitions that were looked at, by server, kind, name and fingerprint.
-type Noted = HashSet<(String, Kind, String, String)>;
-
-/// What was found in what passes the pins and is not written down yet.
-fn of_visible(visible: &Visible, noted: &mut Noted) -> Vec<AuditNote> {
-    let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
-    let new = worth_it.filter(|one| {
-        noted.insert((one.server.to_string(), one.kind, one.name.clone(), one.pin.clone()))
-    });
-    new.map(note_of).collect()
-}
-
-/// The same of what nobody has approved: that it does not pass is no reason not to know of it.
-fn of_held(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
-    let mut notes = Vec::new();
-    for (server, one) in held.servers.iter().flat_map(|(server, held)| {
-        held.definitions.iter().map(move |definition| (server, definition))
-    }) {
-        let kind = kind_of(one.kind);
-        if !noted.insert((server.to_string(), kind, one.name.clone(), one.digest.clone())) {
-            continue;
-        }
-        let findings = findings_in(one);
-        if let Some(severity) = verdict(&findings).filter(|found| *found >= Severity::Ask) {
-            notes.push(AuditNote {
-                event: audit::FLAGGED,
-                server: server.to_string(),
-                kind: kind.as_str().to_owned(),
-                name: one.name.clone(),
-                digest: one.digest.clone(),
-                detail: detail(severity, &findings),
-            });
-        }
-    }
-    notes
-}
-
-/// Writes notes down.
-async fn note(audit: &Audit, notes: Vec<AuditNote>, events: &Events) {
-    if notes.is_empty() {
-        return;
-    }
-    let audit = audit.clone();
-    let written = tokio::task::spawn_blocking(move || audit.add(&notes)).await;
-    let problem = match written {
-        Ok(Ok(())) => return,
-        Ok(Err(error)) => error.to_string(),
-        Err(error) => error.to_string(),
-    };
-    // What was found is held all the same.
-    events.tell(|| What::ConfigChanged { problems: vec![problem] });
-}
-
-fn note_of(flagged: &Flagged) -> AuditNote {
-    AuditNote {
-        event: audit::FLAGGED,
-        server: flagged.server.to_string(),
-        kind: flagged.kind.as_str().to_owned(),
-        name: flagged.name.clone(),
-        digest: flagged.pin.clone(),
-        detail: detail(flagged.severity, &flagged.findings),
-    }
-}
-
-fn detail(severity: Severity, findings: &[Finding]) -> String {
-    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
-    format!("{}: {}", severity.as_str(), rules.join(", "))
 }
 
 fn screened(

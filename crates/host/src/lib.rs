@@ -77,6 +77,7 @@
 //! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
 //! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
 
+pub mod answer;
 pub mod builtin;
 pub mod caller;
 pub mod characters;
@@ -93,9 +94,11 @@ pub mod proposed;
 pub mod published;
 pub mod random;
 pub mod redact;
+pub mod risk;
 mod secret_reference;
 mod secret_shapes;
 pub mod server_id;
+pub mod task;
 pub mod tasks;
 pub mod timeline;
 pub mod timelines;
@@ -117,11 +120,13 @@ pub mod record;
 pub mod review;
 
 mod alive;
+mod audit_notes;
 mod beside;
 pub mod call;
 mod config_watch;
 mod deciding;
 mod embedding;
+mod first_approval;
 mod first_use;
 mod guard;
 mod holding;
@@ -132,6 +137,7 @@ mod new_definition;
 mod new_server;
 mod newcomers;
 pub mod options;
+mod past;
 mod pinning;
 pub mod running;
 mod session_answers;
@@ -146,9 +152,10 @@ pub use host::Host;
 pub use model::Model;
 pub use new_definition::NewDefinition;
 pub use new_server::{FirstAnswer, NewServer};
-pub use newcomers::PinnedUnseen;
-pub use options::{FirstUseAsks, Options, Presence, Recording, StartError};
+pub use newcomers::{PinnedUnseen, Presence};
+pub use options::{FirstUseAsks, Options, Recording, StartError};
 pub use outcome::{Outcome, OutcomeKind};
+pub use past::past_call;
 pub use proposed::{ProposedCall, Target, TargetKind};
 pub use record::Record;
 pub use server_id::ServerId;

@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::caller::Caller;
 use crate::catalog::{Held, shown_text};
 use crate::config::{PinKind, ServerConfig};
-use crate::policy::{Facts, Risk, SessionFacts, risk_of};
+use crate::policy::{Facts, SessionFacts, risk_of};
 use crate::proposed::{Target, TargetKind};
+use crate::risk::Risk;
 
 /// As much of a definition's words is shown, in characters.
 const LONGEST: usize = 300;

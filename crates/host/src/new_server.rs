@@ -1,6 +1,5 @@
 //! A server that waits for its first approval: what a person is shown of it, and what comes of the answer.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +8,14 @@ use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalog::scan::Severity;
-use crate::catalog::{Flagged, Held, Quarantine, Why, book_of};
-use crate::config::{Finding, PinKind, Pins};
+use crate::catalog::{Flagged, Held, Quarantine};
+use crate::config::{Finding, PinKind};
 use crate::connect::Fleet;
-use crate::digest::Digest;
+use crate::first_approval::{approve, first_use_version, refuse};
 use crate::host::Host;
 use crate::new_definition::NewDefinition;
-use crate::record::{Audit, AuditNote, audit};
+use crate::newcomers::PinnedUnseen;
+use crate::published::Published;
 use crate::server_id::ServerId;
 
 /// As long an answer may take to be followed.
@@ -57,13 +57,27 @@ impl Host {
     #[must_use]
     pub fn new_servers(&self) -> Vec<NewServer> {
         let quarantine = self.held().load();
-        let new = quarantine.servers.keys().filter(|id| version_of(&quarantine, id).is_some());
+        let new =
+            quarantine.servers.keys().filter(|id| first_use_version(&quarantine, id).is_some());
         let new: Vec<&ServerId> = new.collect();
         if new.is_empty() {
             return Vec::new();
         }
         let found = self.examined();
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
+    }
+
+    /// Announces that a person at this face is about to look at a server: if it is new, its
+    /// definitions wait for them, unless the settings trust it.
+    pub fn look_at_first_use(&self, server: &str) {
+        self.guard().pinning().newcomers().attend(server);
+    }
+
+    /// Returns the servers that were pinned without review since the host started, because no
+    /// person was present to be asked.
+    #[must_use]
+    pub fn pinned_unseen(&self) -> &Published<Vec<PinnedUnseen>> {
+        self.guard().pinning().newcomers().unseen()
     }
 
     fn new_server(
@@ -79,7 +93,7 @@ impl Host {
         Some(NewServer {
             server: id.clone(),
             how: entry.how(),
-            version: version_of(quarantine, id)?,
+            version: first_use_version(quarantine, id)?,
             entry_findings: entry.findings.clone(),
             definitions: held.iter().map(|held| NewDefinition::of(entry, held)).collect(),
             found: found.cloned().collect(),
@@ -102,8 +116,8 @@ impl Host {
         let (held, server) = (new.held.clone(), new.server.to_string());
         let audit = self.guard().audit().clone();
         let writing = tokio::task::spawn_blocking(move || match answer {
-            FirstAnswer::Use => approve(&state, &audit, (&server, &identity), &held),
-            FirstAnswer::NotNow => refuse(&state, (&server, &identity)),
+            FirstAnswer::Use => approve(&state, &audit, &server, &identity, &held),
+            FirstAnswer::NotNow => refuse(&state, &server, &identity),
         });
         writing.await.map_err(|error| error.to_string())??;
         self.guard().pinning().newcomers().tell_answered();
@@ -124,7 +138,7 @@ impl Host {
     /// Whether what is not held of a server is there for everyone.
     fn passes(&self, fleet: &Fleet, new: &NewServer) -> bool {
         let quarantine = self.held().load();
-        if version_of(&quarantine, &new.server).is_some_and(|now| now == new.version) {
+        if first_use_version(&quarantine, &new.server).is_some_and(|now| now == new.version) {
             return false;
         }
         let Some(server) = fleet.servers.get(&new.server) else { return true };
@@ -149,51 +163,4 @@ impl Host {
             raw.servers.get(&new.server).is_none_or(|it| Arc::ptr_eq(offers, &it.offers));
         is_whole || !new.held.is_empty() && new.held.iter().filter(|one| !is_held(one)).all(has)
     }
-}
-
-/// The fingerprint of all that a server offers, if it waits for its first approval.
-pub(crate) fn version_of(quarantine: &Quarantine, server: &ServerId) -> Option<String> {
-    let held = quarantine.servers.get(server)?;
-    if held.whole != Some(Why::FirstUse) {
-        return None;
-    }
-    let all = held.definitions.iter().fold(Digest::of("first use"), |all, one| {
-        all.with(one.kind.as_str()).with(&one.name).with(&one.digest)
-    });
-    Some(all.hex())
-}
-
-/// Stands by exactly what a person was shown. Written down first: what cannot be recorded is not
-/// approved.
-pub(crate) fn approve(
-    state: &Path,
-    audit: &Audit,
-    (server, identity): (&str, &str),
-    shown: &[Held],
-) -> Result<(), String> {
-    let note = |held: &Held| AuditNote {
-        event: audit::APPROVED,
-        server: server.to_owned(),
-        kind: held.kind.as_str().to_owned(),
-        name: held.name.clone(),
-        digest: held.digest.clone(),
-        detail: "first use".to_owned(),
-    };
-    let notes: Vec<AuditNote> = shown.iter().map(note).collect();
-    audit.add(&notes).map_err(|error| error.to_string())?;
-    let book = book_of(shown);
-    let changed = Pins::change(state, identity, |pins| {
-        pins.server = server.to_owned();
-        // Another process may have seen, and noted, something else.
-        pins.stand_by(&book);
-    });
-    changed.map(drop).map_err(|error| error.to_string())
-}
-
-fn refuse(state: &Path, (server, identity): (&str, &str)) -> Result<(), String> {
-    let changed = Pins::change(state, identity, |pins| {
-        pins.server = server.to_owned();
-        pins.asked = pins.approved.is_empty();
-    });
-    changed.map(drop).map_err(|error| error.to_string())
 }

@@ -11,13 +11,21 @@ use crate::catalog::Flagged;
 use crate::catalog::scan::Severity;
 use crate::config::{Book, FirstUse, PinKind, ServerConfig, Settings};
 use crate::events::What;
-use crate::host::Host;
-use crate::options::Presence;
 use crate::published::Published;
 use crate::server_id::ServerId;
 
 /// So many servers that were pinned unseen are remembered, the newest.
 const REMEMBERED: usize = 100;
+
+/// Whether a person is present to be asked about a new server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// Nobody is present: the author of the entry has decided.
+    #[default]
+    Nobody,
+    /// A person is present, and sees the definitions of the server before any is used.
+    Person,
+}
 
 /// A server whose definitions were pinned as they were, because nobody was there to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -112,10 +120,21 @@ impl Newcomers {
         }
     }
 
+    /// Notes that a person at another face is about to look at this server.
+    pub(crate) fn attend(&self, server: &str) {
+        let mut attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        attended.insert(server.to_owned());
+    }
+
     /// Whether a person at another face has this server before them.
     pub(crate) fn attends(&self, server: &ServerId) -> bool {
         let attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
         attended.contains(server.as_str())
+    }
+
+    /// Returns the servers that were pinned without review since the host started.
+    pub(crate) const fn unseen(&self) -> &Published<Vec<PinnedUnseen>> {
+        &self.unseen
     }
 
     /// Remembers what was pinned unseen, until it was looked at for what is in it.
@@ -149,22 +168,6 @@ impl Newcomers {
     }
 }
 
-impl Host {
-    /// A person at this face is about to look at a server: if it is new, what it offers waits for
-    /// them, unless the settings trust it.
-    pub fn look_at_first_use(&self, server: &str) {
-        let attended = &self.guard().pinning().newcomers().attended;
-        attended.lock().unwrap_or_else(PoisonError::into_inner).insert(server.to_owned());
-    }
-
-    /// The servers that were pinned as they were since the host started, because nobody was there
-    /// to be asked.
-    #[must_use]
-    pub fn pinned_unseen(&self) -> &Published<Vec<PinnedUnseen>> {
-        &self.guard().pinning().newcomers().unseen
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,7 +190,7 @@ mod tests {
             );
         }
         let newcomers = Newcomers::new(Presence::Nobody);
-        newcomers.attended.lock().unwrap().insert("files".to_owned());
+        newcomers.attend("files");
         let other = ServerId::new("notes").unwrap();
         let first_use = |id| newcomers.first_use(&Settings::default(), id);
         assert_eq!((first_use(&server), first_use(&other)), (FirstUse::Ask, FirstUse::Trust));

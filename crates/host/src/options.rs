@@ -9,6 +9,7 @@ use crate::builtin::InProcess;
 use crate::config::{ConfigError, Environment, Lock, Places};
 use crate::connect::{Answers, Declines};
 use crate::login::Visitor;
+use crate::newcomers::Presence;
 use crate::policy::Pattern;
 use crate::record::LedgerError;
 use crate::review::{NobodyThere, Reviewer, Waiting};
@@ -59,16 +60,6 @@ pub enum FirstUseAsks {
     InQueue,
     /// It is only held; for a host that runs for a moment.
     Nobody,
-}
-
-/// Whether a person is there to be asked about a server that is new.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presence {
-    /// Nobody is: whoever wrote the entry has decided.
-    #[default]
-    Nobody,
-    /// Somebody is, and is shown what the server offers before anything of it is used.
-    Person,
 }
 
 /// Whether calls are recorded.

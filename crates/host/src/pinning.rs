@@ -7,17 +7,16 @@ use std::time::Duration;
 
 use crate::alive::Owner;
 use crate::catalog::{
-    HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest, screen,
-    screen_locked, told,
+    Accepted, HeldServer, Quarantine, Screened, Why, book_of, hold_all, hold_turned, pin_digest,
+    screen, screen_locked, told,
 };
 use crate::config::{
-    Accepted, Bound, Config, FirstUse, Lock, Noting, Pins, Policies, Remembered, ServerConfig,
-    Settings, Transport, Turned, watch,
+    Bound, Config, FirstUse, Lock, Noting, Pins, Policies, Remembered, ServerConfig, Settings,
+    Transport, Turned, accepted_file, load_accepted, watch,
 };
 use crate::connect::{Fleet, Server};
 use crate::events::{Events, What};
-use crate::newcomers::{Newcomers, PinnedUnseen};
-use crate::options::Presence;
+use crate::newcomers::{Newcomers, PinnedUnseen, Presence};
 use crate::published::Published;
 use crate::server_id::ServerId;
 use crate::sorted::{By, From, Sorted};
@@ -192,7 +191,7 @@ impl Desk {
 
     fn accepted(&mut self) -> Arc<Accepted> {
         let (state, events) = (&self.state, &self.events);
-        let accepted = self.accepted.get_or_insert_with(|| match Accepted::load(state) {
+        let accepted = self.accepted.get_or_insert_with(|| match load_accepted(state) {
             Ok(accepted) => Arc::new(accepted),
             // Then nothing is accepted.
             Err(error) => {
@@ -383,7 +382,7 @@ impl Desk {
         let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
         let pins = pinned.map(|config| Pins::file(&self.state, &config.identity()));
-        pins.chain([Remembered::file(&self.state), Accepted::file(&self.state)]).collect()
+        pins.chain([Remembered::file(&self.state), accepted_file(&self.state)]).collect()
     }
 }
 

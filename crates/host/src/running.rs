@@ -1,13 +1,14 @@
 //! Calls that servers go on with as tasks: waited for, looked at and given up later, by anybody.
 
 use crate::call::Attention;
-use crate::execute::{self, Later, TaskHandle, TaskNotes, TaskPlace, TaskState};
+use crate::execute::{self, Later, TaskNotes};
 use crate::host::Host;
 use crate::outcome::Outcome;
 use crate::proposed::{ProposedCall, Target};
 use crate::record::{
     CallId, Full, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
 };
+use crate::task::{TaskHandle, TaskPlace, TaskState};
 use std::sync::Arc;
 use switchboard_wire::Json;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_host::ServerId;
 use switchboard_host::catalog::{Flagged, Held, waiting};
-use switchboard_host::config::{Accepted, Config, PinKind, Pins, ServerConfig, Transport};
+use switchboard_host::config::{Config, PinKind, Pins, ServerConfig, Transport, remove_accepted};
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::record::audit;
 
@@ -238,7 +238,7 @@ fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliErro
         let revoked = approved.filter(|(_, name, _)| named.fits(name));
         pins_found::note(context, audit::REVOKED, known.server, revoked)?;
         let mut count =
-            Accepted::take_back(&context.places.state, &known.identity, |name| named.fits(name))?;
+            remove_accepted(&context.places.state, &known.identity, |name| named.fits(name))?;
         Pins::change(&context.places.state, &known.identity, |pins| {
             pins.server = known.server.id.to_string();
             pins.revoked |= named.name.is_none();

@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 
 use switchboard_host::catalog::scan::{Kind, Severity};
-use switchboard_host::catalog::{Flagged, Held};
-use switchboard_host::config::{Acceptance, Accepted, PinKind, ServerConfig};
+use switchboard_host::catalog::{Acceptance, DefinitionVersion, Flagged, Held};
+use switchboard_host::config::{PinKind, ServerConfig, add_accepted, new_acceptance};
 use switchboard_host::format::escape_line;
 use switchboard_host::record::{AuditNote, audit as events};
 
@@ -74,7 +74,9 @@ pub(crate) fn accept(
 ) -> Result<(), CliError> {
     let new = flagged.iter().filter(|one| one.severity >= Severity::Ask).map(|one| {
         let rules = one.findings.iter().map(|finding| finding.rule);
-        Acceptance::new((one.kind.as_str(), &one.name, &one.pin), rules)
+        let definition =
+            DefinitionVersion { kind: one.kind.as_str(), name: &one.name, digest: &one.pin };
+        new_acceptance(definition, rules)
     });
     let new: Vec<Acceptance> = new.collect();
     if new.is_empty() {
@@ -96,7 +98,7 @@ pub(crate) fn accept(
         .collect();
     // Written down first: what cannot be recorded is not approved.
     audit::note(context, &notes)?;
-    Ok(Accepted::add(&context.places.state, &server.identity(), new)?)
+    Ok(add_accepted(&context.places.state, &server.identity(), new)?)
 }
 
 /// Notes that definitions are approved or no longer approved.

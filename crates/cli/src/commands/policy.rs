@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_host::config::{
-    Config, ConfigError, Level, Offered, Policies, PolicyFile, PolicyLine, read_policy,
+    Config, ConfigError, Level, Policies, PolicyFile, PolicyLine, offered_names, read_policy,
 };
-use switchboard_host::policy::{broken_example, idle_rules};
+use switchboard_host::policy::{Offered, broken_example, idle_rules};
 
 use crate::args_policy::{PolicyArguments, PolicyCommand};
 use crate::commands::{policy_explain, policy_replay, policy_test};
@@ -98,7 +98,8 @@ fn check(context: &Context, file: Option<&Path>) -> Result<u8, CliError> {
         None => usable(context)?.policies.files.clone(),
     };
     let config = context.silent_config();
-    let offered = Offered::load(&context.places.state, &context.lock_folder(), &config);
+    let names = offered_names(&context.places.state, &context.lock_folder(), &config);
+    let offered = Offered(names);
     let warnings = idle_rules(&files, &offered);
     let rules: usize = files.iter().map(|file| file.rules.len()).sum();
     let examples: usize = files

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_host::config::{Annotations, Level};
 use switchboard_host::host::ledger_file;
+use switchboard_host::past_call;
 use switchboard_host::policy::{self, Compared, Past};
 use switchboard_host::record::{Filter, Full, Reader};
 
@@ -33,7 +34,7 @@ pub(crate) async fn what_if(context: &Context, wanted: &WhatIf) -> Result<u8, Cl
     let calls = recorded(context, wanted).await?;
     let count = calls.len();
     let annotations = Annotations::load(&context.places.state, &config);
-    let past: Vec<Past> = calls.iter().map(|call| call.past(&annotations)).collect();
+    let past: Vec<Past> = calls.iter().map(|call| past_call(call, &annotations)).collect();
     let compared = policy::what_if(&config, &changed, &past);
     let differences: Vec<Difference> = calls
         .into_iter()

@@ -13,7 +13,7 @@ use serde_json::Value;
 use switchboard_host::config::{Level, Policies, policy_from_text};
 use switchboard_host::policy::{self, Explained, Past, SessionFacts, broken_example};
 use switchboard_host::record::{Filter, Full};
-use switchboard_host::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
+use switchboard_host::{Caller, Face, Origin, ProposedCall, Target, TargetKind, past_call};
 
 use super::body::{Answer, read, refused, wants_piece};
 use crate::console::{Console, Shared};
@@ -137,7 +137,7 @@ pub(crate) async fn what_if(
     let config = console.host.config().load();
     let changed = config.policies.with_file(file);
     let annotations = console.host.annotations();
-    let past: Vec<Past> = calls.iter().map(|call| call.past(&annotations)).collect();
+    let past: Vec<Past> = calls.iter().map(|call| past_call(call, &annotations)).collect();
     let compared = policy::what_if(&config, &changed, &past);
     let differences: Vec<DifferenceShown> = calls
         .iter()

@@ -5,8 +5,6 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::digest;
-
 /// A JSON value that keeps members of the same name apart: who reads it after us may take another
 /// of them than we do.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,12 +20,6 @@ pub(super) enum Node {
 #[must_use]
 pub(super) fn canonical(raw: &str) -> String {
     Node::read(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
-}
-
-/// The fingerprint of a canonical text.
-#[must_use]
-pub(super) fn fingerprint(canonical: &str) -> String {
-    digest::of([b"definition".as_slice(), canonical.as_bytes()])
 }
 
 impl Node {

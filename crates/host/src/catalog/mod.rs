@@ -1,11 +1,13 @@
 //! Step 3: what the servers of one moment offer, and whether a call fits it (pure).
 
+mod accepted;
 mod arguments;
 mod canonical;
 mod checks;
 mod coerce;
 mod error;
 mod excerpt;
+mod flagged;
 mod held;
 mod lease;
 mod name;
@@ -27,11 +29,13 @@ mod turned;
 mod visible;
 mod words;
 
+pub use accepted::{Acceptance, Accepted, DefinitionVersion};
 pub use arguments::{ArgumentCheck, BadSchema};
 pub use checks::Checks;
 pub use coerce::value_from_text;
 pub use error::ResolveError;
 pub use excerpt::{shown_text, shown_value};
+pub use flagged::Flagged;
 pub use held::{Held, HeldBack, HeldServer, Quarantine, Why};
 pub use lease::{Lease, ResolvedCall, Unlisted};
 pub use name::{Names, model_name};
@@ -41,7 +45,7 @@ pub use pins::{
     waiting,
 };
 pub use problem::{BadArguments, Problem, ProblemKind};
-pub use screening::{Flagged, Screen, Visible};
+pub use screening::{Screen, Visible};
 pub use search::{Document, Hit, Index, Parameter};
 pub use signature::signature;
 pub use snapshot::{Catalog, Entry};

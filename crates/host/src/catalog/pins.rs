@@ -7,12 +7,13 @@ use serde_json::value::RawValue;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::{Item, Kind};
 
-use crate::catalog::canonical::{Node, canonical, fingerprint, quoted};
+use crate::catalog::canonical::{Node, canonical, quoted};
 use crate::catalog::held::{Held, HeldServer, Why};
 use crate::catalog::pin_diff::diff;
 use crate::catalog::visible::{nothing, visible};
 use crate::config::{Book, FirstUse, PinKind, Pinned, Pins};
 use crate::connect::{Offers, Server};
+use crate::digest;
 
 /// What became of one server's offers.
 #[derive(Clone, Debug)]
@@ -188,6 +189,12 @@ pub(crate) fn unlisted(offers: &Offers) -> BTreeSet<PinKind> {
 #[must_use]
 pub fn pin_digest(definition: &str) -> String {
     fingerprint(&canonical(definition))
+}
+
+/// Returns the fingerprint of a canonical text.
+#[must_use]
+pub(super) fn fingerprint(canonical: &str) -> String {
+    digest::of([b"definition".as_slice(), canonical.as_bytes()])
 }
 
 /// What is different between two JSON texts, in lines for people.

@@ -3,88 +3,23 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::Item;
 
-use crate::catalog::canonical::{canonical, fingerprint, quoted};
+use crate::catalog::accepted::{Accepted, DefinitionVersion};
+use crate::catalog::canonical::{canonical, quoted};
+use crate::catalog::flagged::Flagged;
+use crate::catalog::pins::fingerprint;
 use crate::catalog::scan::{
-    Finding, Kind, KnownNames, Severity, Words, is_gross, references, scan_definition, scan_text,
-    verdict,
+    Finding, Kind, KnownNames, Words, references, scan_definition, scan_text, verdict,
 };
 use crate::catalog::visible::nothing;
-use crate::config::Accepted;
 use crate::connect::{Fleet, Offers, Server, Status};
 use crate::digest;
-use crate::events::What;
 use crate::server_id::ServerId;
 
 /// So many definitions are remembered with what was found in them.
 const REMEMBERED: usize = 100_000;
-
-/// A definition in which something was found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Flagged {
-    /// Whose it is.
-    #[schemars(with = "String")]
-    pub server: ServerId,
-    /// What it describes.
-    pub kind: Kind,
-    /// Its name or address; empty for instructions.
-    pub name: String,
-    /// The fingerprint of the definition.
-    pub digest: String,
-    /// The fingerprint of its canonical text, as pins have it.
-    pub pin: String,
-    /// How serious it is.
-    pub severity: Severity,
-    /// Whether a person stands by it in spite of all that was found.
-    pub accepted: bool,
-    /// What was found, the most serious first.
-    pub findings: Vec<Finding>,
-}
-
-impl Flagged {
-    /// Whether nobody but a person may see it.
-    #[must_use]
-    pub fn is_held(&self) -> bool {
-        self.severity == Severity::Block && !self.accepted
-    }
-
-    /// Whether nothing of its server may be used because of it: an attack that cannot be mistaken.
-    /// Tools and instructions are the server's own words; names of resources and prompts may be
-    /// somebody else's.
-    #[must_use]
-    pub fn holds_server(&self) -> bool {
-        let own_words = matches!(self.kind, Kind::Tool | Kind::Instructions);
-        own_words && self.is_held() && is_gross(&self.findings)
-    }
-
-    /// Whether a person should know of it before an agent calls it.
-    #[must_use]
-    pub fn is_doubted(&self) -> bool {
-        self.severity >= Severity::Ask && !self.accepted
-    }
-
-    pub(crate) fn event(&self) -> What {
-        What::DefinitionFlagged {
-            server: self.server.to_string(),
-            kind: self.kind.as_str(),
-            name: self.name.clone(),
-            digest: self.digest.clone(),
-            severity: self.severity.as_str(),
-            rules: self.findings.iter().map(|finding| finding.rule).collect(),
-        }
-    }
-
-    /// Why, in one line.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        let rules: Vec<&str> = self.findings.iter().map(|finding| finding.rule).collect();
-        format!("the scanner found {}", rules.join(", "))
-    }
-}
 
 /// What may be shown of a fleet, and what was found in it.
 #[derive(Debug, Default)]
@@ -237,7 +172,11 @@ fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool 
     let Some(config) = server.config.as_ref().filter(|_| !accepted.servers.is_empty()) else {
         return false;
     };
-    let which = (flagged.kind.as_str(), flagged.name.as_str(), flagged.pin.as_str());
+    let which = DefinitionVersion {
+        kind: flagged.kind.as_str(),
+        name: &flagged.name,
+        digest: &flagged.pin,
+    };
     accepted.covers(&config.identity(), which, flagged.findings.iter().map(|one| one.rule))
 }
 

@@ -1,125 +1,82 @@
-//! `Accepted`: the definitions that a person stands by in spite of what the scanner found in them.
+//! The file of accepted definitions: those a person approved despite the scanner's findings.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
+use crate::catalog::{Acceptance, Accepted, DefinitionVersion};
 use crate::config::change::change;
 use crate::config::error::ConfigError;
 use crate::config::read_text::read_text;
 
-/// One definition that a person stands by in spite of what was found in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Acceptance {
-    /// What the definition describes, in one word.
-    pub kind: String,
-    /// Its name or address; empty for instructions.
-    pub name: String,
-    /// The fingerprint of its canonical text, as pins have it.
-    pub digest: String,
-    /// The rules that had found something: what the person was shown.
-    pub rules: BTreeSet<String>,
-    /// When it was accepted.
-    pub at: String,
-}
-
-/// Every such definition, by the identity of its server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
-    /// Identity of the server, definitions.
-    pub servers: BTreeMap<String, Vec<Acceptance>>,
-}
-
-impl Acceptance {
-    /// Accepts this definition, in spite of these rules, at this moment.
-    #[must_use]
-    pub fn new<'a>(
-        (kind, name, digest): (&str, &str, &str),
-        rules: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-            digest: digest.to_owned(),
-            rules: rules.map(str::to_owned).collect(),
-            at: Timestamp::now().to_string(),
-        }
+/// Returns an acceptance of this definition, despite these rules, as of now.
+#[must_use]
+pub fn new_acceptance<'a>(
+    definition: DefinitionVersion<'_>,
+    rules: impl Iterator<Item = &'a str>,
+) -> Acceptance {
+    Acceptance {
+        kind: definition.kind.to_owned(),
+        name: definition.name.to_owned(),
+        digest: definition.digest.to_owned(),
+        rules: rules.map(str::to_owned).collect(),
+        at: Timestamp::now().to_string(),
     }
 }
 
-impl Accepted {
-    /// Where it is kept below a state folder.
-    #[must_use]
-    pub fn file(state: &Path) -> PathBuf {
-        state.join("accepted.json")
-    }
+/// Returns the path of the file below a state folder.
+#[must_use]
+pub fn accepted_file(state: &Path) -> PathBuf {
+    state.join("accepted.json")
+}
 
-    /// What is accepted; nothing without a file.
-    ///
-    /// # Errors
-    /// When the file is there and cannot be used.
-    pub fn load(state: &Path) -> Result<Self, ConfigError> {
-        let path = Self::file(state);
-        let text = read_text(&path)?;
-        text.map(|text| parse(&path, &text)).transpose().map(Option::unwrap_or_default)
-    }
+/// Reads the accepted definitions; none if there is no file.
+///
+/// # Errors
+/// When the file exists and cannot be used.
+pub fn load_accepted(state: &Path) -> Result<Accepted, ConfigError> {
+    let path = accepted_file(state);
+    let text = read_text(&path)?;
+    text.map(|text| parse(&path, &text)).transpose().map(Option::unwrap_or_default)
+}
 
-    /// Stands by these definitions of a server from now on; what was said of the same ones before
-    /// is replaced.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn add(state: &Path, identity: &str, new: Vec<Acceptance>) -> Result<(), ConfigError> {
-        edit(state, |all| {
-            let known = all.servers.entry(identity.to_owned()).or_default();
-            known.retain(|old| {
-                !new.iter().any(|one| (&one.kind, &one.name) == (&old.kind, &old.name))
-            });
-            known.extend(new);
-        })
-    }
+/// Adds acceptances for a server, replacing earlier ones of the same definitions.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn add_accepted(state: &Path, identity: &str, new: Vec<Acceptance>) -> Result<(), ConfigError> {
+    edit(state, |all| {
+        let known = all.servers.entry(identity.to_owned()).or_default();
+        known.retain(|old| !new.iter().any(|one| (&one.kind, &one.name) == (&old.kind, &old.name)));
+        known.extend(new);
+    })
+}
 
-    /// Takes back what was accepted of a server; gives how many definitions that were.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn take_back(
-        state: &Path,
-        identity: &str,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<usize, ConfigError> {
-        if !Self::load(state)?.servers.contains_key(identity) {
-            return Ok(0);
-        }
-        let mut count = 0;
-        edit(state, |all| {
-            let known = all.servers.entry(identity.to_owned()).or_default();
-            let before = known.len();
-            known.retain(|one| !wanted(&one.name));
-            count = before - known.len();
-        })?;
-        Ok(count)
+/// Removes the acceptances of a server whose names are wanted, and returns their number.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn remove_accepted(
+    state: &Path,
+    identity: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<usize, ConfigError> {
+    // A server without acceptances must not cause the file to be written.
+    if !load_accepted(state)?.servers.contains_key(identity) {
+        return Ok(0);
     }
-
-    /// Whether a person has accepted exactly this definition, and all that is found in it.
-    #[must_use]
-    pub fn covers<'a>(
-        &self,
-        identity: &str,
-        (kind, name, digest): (&str, &str, &str),
-        mut rules: impl Iterator<Item = &'a str>,
-    ) -> bool {
-        let known = self.servers.get(identity).into_iter().flatten();
-        let mut same =
-            known.filter(|one| one.kind == kind && one.name == name && one.digest == digest);
-        same.next().is_some_and(|one| rules.all(|rule| one.rules.contains(rule)))
-    }
+    let mut count = 0;
+    edit(state, |all| {
+        let known = all.servers.entry(identity.to_owned()).or_default();
+        let before = known.len();
+        known.retain(|one| !wanted(&one.name));
+        count = before - known.len();
+    })?;
+    Ok(count)
 }
 
 fn edit(state: &Path, edit: impl FnOnce(&mut Accepted)) -> Result<(), ConfigError> {
-    let path = Accepted::file(state);
+    let path = accepted_file(state);
     change(&path, |before| {
         let mut all = before.map(|text| parse(&path, text)).transpose()?.unwrap_or_default();
         edit(&mut all);
@@ -155,10 +112,11 @@ mod tests {
     fn an_acceptance_covers_the_exact_definition_and_what_was_found_then() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path();
-        Accepted::add(state, "id", vec![acceptance("add", "1", &["a", "b"])]).unwrap();
-        let all = Accepted::load(state).unwrap();
+        add_accepted(state, "id", vec![acceptance("add", "1", &["a", "b"])]).unwrap();
+        let all = load_accepted(state).unwrap();
         let covers = |identity: &str, name: &str, digest: &str, rules: &[&str]| {
-            all.covers(identity, ("tool", name, digest), rules.iter().copied())
+            let definition = DefinitionVersion { kind: "tool", name, digest };
+            all.covers(identity, definition, rules.iter().copied())
         };
         assert!(covers("id", "add", "1", &["a"]) && covers("id", "add", "1", &["b", "a"]));
         for (identity, name, digest, rules) in [
@@ -175,13 +133,13 @@ mod tests {
     fn a_later_acceptance_replaces_the_one_before_and_can_be_taken_back() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path();
-        Accepted::add(state, "id", vec![acceptance("add", "1", &["a"])]).unwrap();
-        Accepted::add(state, "id", vec![acceptance("add", "2", &["a"])]).unwrap();
-        let known = Accepted::load(state).unwrap().servers.remove("id").unwrap();
+        add_accepted(state, "id", vec![acceptance("add", "1", &["a"])]).unwrap();
+        add_accepted(state, "id", vec![acceptance("add", "2", &["a"])]).unwrap();
+        let known = load_accepted(state).unwrap().servers.remove("id").unwrap();
         assert_eq!(known, [acceptance("add", "2", &["a"])]);
-        assert_eq!(Accepted::take_back(state, "id", |name| name == "sub").unwrap(), 0);
-        assert_eq!(Accepted::take_back(state, "id", |name| name == "add").unwrap(), 1);
-        assert_eq!(Accepted::load(state).unwrap(), Accepted::default());
-        assert_eq!(Accepted::take_back(state, "id", |_| true).unwrap(), 0);
+        assert_eq!(remove_accepted(state, "id", |name| name == "sub").unwrap(), 0);
+        assert_eq!(remove_accepted(state, "id", |name| name == "add").unwrap(), 1);
+        assert_eq!(load_accepted(state).unwrap(), Accepted::default());
+        assert_eq!(remove_accepted(state, "id", |_| true).unwrap(), 0);
     }
 }

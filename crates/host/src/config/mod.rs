@@ -89,7 +89,7 @@ mod web_address;
 mod web_parts;
 
 pub use crate::durability::Durability;
-pub use accepted::{Acceptance, Accepted};
+pub use accepted::{accepted_file, add_accepted, load_accepted, new_acceptance, remove_accepted};
 pub use allowed_servers::{AllowedServer, AllowedServers, Endpoint, UrlPattern};
 pub use annotations::Annotations;
 pub use approvals::Approvals;
@@ -120,7 +120,7 @@ pub use models::{CallStyle, ModelProfile, Provider};
 pub(crate) use near_miss::{is_near, traces};
 pub(crate) use oauth::is_scope;
 pub use oauth::{Grant, OauthSettings};
-pub use offered::Offered;
+pub use offered::offered_names;
 pub use package_lookup::Registries;
 pub use package_memory::ConfirmedPackages;
 pub use pasted::{PastedEntry, entry_of, pasted_entries};

@@ -81,46 +81,47 @@ struct Values {
     has_more: Option<bool>,
 }
 
-impl Server {
-    /// Asks how the value of an argument may go on.
-    ///
-    /// # Errors
-    /// When the server is not there, does not offer it or has no answer in time.
-    pub async fn complete(&self, completing: &Completing<'_>) -> Result<Completion, NoCompletion> {
-        let name = || self.id.to_string();
-        let (instance, peer) = self.least_busy().ok_or_else(|| NoCompletion::NotReady(name()))?;
-        let agreement = self.agreement.as_ref().ok_or_else(|| NoCompletion::NotReady(name()))?;
-        // The first revision had completions and no word for them.
-        if agreement.revision > Revision::V2024_11_05 && !agreement.can("completions") {
-            return Err(NoCompletion::NotOffered(name()));
-        }
-        let reference = match completing.of {
-            CompletionOf::Prompt(prompt) => json!({"type": "ref/prompt", "name": prompt}),
-            CompletionOf::Template(template) => json!({"type": "ref/resource", "uri": template}),
-        };
-        let argument = json!({"name": completing.argument, "value": completing.value});
-        let mut params = json!({"ref": reference, "argument": argument});
-        if agreement.revision >= Revision::V2025_06_18
-            && !completing.context.is_empty()
-            && let Some(members) = params.as_object_mut()
-        {
-            members.insert("context".to_owned(), json!({"arguments": completing.context}));
-        }
-        let _in_use = instance.health.enter();
-        let params = params.to_string();
-        let answer = peer.request(Request::new("completion/complete", &params, LIMIT)).await;
-        let answer = answer.map_err(|error| NoCompletion::Failed(name(), error))?;
-        let Answer { completion } =
-            answer.read().map_err(|error| NoCompletion::Unreadable(name(), error.to_string()))?;
-        let given = completion.values.len();
-        let values: Vec<String> = completion.values.into_iter().take(MOST).collect();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a number that is out of range becomes the nearest one"
-        )]
-        let total = completion.total.map(|total| total as u64);
-        let more = total.is_some_and(|total| total > values.len() as u64) || given > values.len();
-        Ok(Completion { values, total, has_more: completion.has_more.unwrap_or(more) })
+/// Asks a server for completions of an argument value.
+///
+/// # Errors
+/// When the server is not connected, has no completions or does not answer in time.
+pub async fn complete(
+    server: &Server,
+    completing: &Completing<'_>,
+) -> Result<Completion, NoCompletion> {
+    let name = || server.id.to_string();
+    let (instance, peer) = server.least_busy().ok_or_else(|| NoCompletion::NotReady(name()))?;
+    let agreement = server.agreement.as_ref().ok_or_else(|| NoCompletion::NotReady(name()))?;
+    // The first revision had completions and no word for them.
+    if agreement.revision > Revision::V2024_11_05 && !agreement.can("completions") {
+        return Err(NoCompletion::NotOffered(name()));
     }
+    let reference = match completing.of {
+        CompletionOf::Prompt(prompt) => json!({"type": "ref/prompt", "name": prompt}),
+        CompletionOf::Template(template) => json!({"type": "ref/resource", "uri": template}),
+    };
+    let argument = json!({"name": completing.argument, "value": completing.value});
+    let mut params = json!({"ref": reference, "argument": argument});
+    if agreement.revision >= Revision::V2025_06_18
+        && !completing.context.is_empty()
+        && let Some(members) = params.as_object_mut()
+    {
+        members.insert("context".to_owned(), json!({"arguments": completing.context}));
+    }
+    let _in_use = instance.health.enter();
+    let params = params.to_string();
+    let answer = peer.request(Request::new("completion/complete", &params, LIMIT)).await;
+    let answer = answer.map_err(|error| NoCompletion::Failed(name(), error))?;
+    let Answer { completion } =
+        answer.read().map_err(|error| NoCompletion::Unreadable(name(), error.to_string()))?;
+    let given = completion.values.len();
+    let values: Vec<String> = completion.values.into_iter().take(MOST).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number that is out of range becomes the nearest one"
+    )]
+    let total = completion.total.map(|total| total as u64);
+    let more = total.is_some_and(|total| total > values.len() as u64) || given > values.len();
+    Ok(Completion { values, total, has_more: completion.has_more.unwrap_or(more) })
 }

@@ -10,7 +10,8 @@ use switchboard_wire::Peer;
 use switchboard_wire::handshake::Agreement;
 use switchboard_wire::list::{Item, Kind};
 
-use crate::config::{Accepted, ServerConfig};
+use crate::catalog::Accepted;
+use crate::config::ServerConfig;
 use crate::connect::{Health, Status};
 use crate::server_id::ServerId;
 

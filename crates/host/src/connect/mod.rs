@@ -43,7 +43,7 @@ mod usage;
 pub(crate) use answers::noted;
 pub use answers::{Answering, Answers, Asking, Declines};
 pub use call_answers::{CallAnswers, Entered};
-pub use completion::{Completing, Completion, CompletionOf, NoCompletion};
+pub use completion::{Completing, Completion, CompletionOf, NoCompletion, complete};
 #[cfg(unix)]
 pub use confine::confine;
 pub use fleet::{Definition, Fleet, Instance, Offers, Server, TaskSupport, Tool, definition};

@@ -7,15 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connect::{Fleet, Server, Status};
 use crate::published::Published;
-
-/// Where a task runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskPlace {
-    /// The server.
-    pub server: String,
-    /// Which of its instances: they share nothing.
-    pub instance: usize,
-}
+use crate::task::TaskPlace;
 
 /// Why nobody can be asked about a task.
 #[derive(Debug, PartialEq, Eq)]

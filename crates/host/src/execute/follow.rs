@@ -11,11 +11,12 @@ use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::events::{Event, What};
-use crate::execute::again::{NoConnection, TaskPlace, connection};
+use crate::execute::again::{NoConnection, connection};
 use crate::execute::rounds::{ROUNDS, answer_all};
 use crate::execute::run::{Reach, TaskNotes};
-use crate::execute::task::{Seen, TaskHandle, TaskState, TaskStatus};
+use crate::execute::task::Seen;
 use crate::execute::task_requests::{self, NoWord};
+use crate::task::{TaskHandle, TaskPlace, TaskState, TaskStatus};
 
 /// The shortest and the longest wait between two questions, and the usual one.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));

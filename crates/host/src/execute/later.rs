@@ -6,15 +6,16 @@ use switchboard_wire::{Era, RequestError, RpcError};
 use tokio::time::Instant;
 
 use crate::connect::Fleet;
-use crate::execute::again::{NoConnection, TaskPlace, connection};
+use crate::execute::again::{NoConnection, connection};
 use crate::execute::follow::Course;
 use crate::execute::run::{ABSOLUTE, Reach, TaskNotes};
-use crate::execute::task::{Seen, TaskHandle, TaskState};
+use crate::execute::task::Seen;
 use crate::execute::task_outcome;
 use crate::execute::task_requests::{self, NoWord};
 use crate::outcome::Outcome;
 use crate::proposed::Target;
 use crate::published::Published;
+use crate::task::{TaskHandle, TaskPlace, TaskState};
 
 /// How long a server may take to give a task up.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);

@@ -15,8 +15,7 @@ mod task_requests;
 mod task_wish;
 mod url_required;
 
-pub use again::TaskPlace;
+pub use crate::task::{TaskHandle, TaskNews, TaskPlace, TaskState, TaskStatus};
 pub use later::{Later, cancel_task, finish_task, list_tasks, look_at_task};
 pub use run::{Announce, Reach, TaskNotes, run};
-pub use task::{TaskHandle, TaskNews, TaskState, TaskStatus};
 pub use task_wish::TaskWish;

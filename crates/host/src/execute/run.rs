@@ -10,19 +10,19 @@ use tokio::time::Instant;
 use crate::catalog::ResolvedCall;
 use crate::connect::{Answering, Answers, Asking, Fleet, noted};
 use crate::events::Events;
-use crate::execute::again::TaskPlace;
 use crate::execute::choose::choose;
 use crate::execute::follow::{Course, pace};
 use crate::execute::meaning::{is_ill, of_error, of_result};
 use crate::execute::message::Message;
 use crate::execute::rounds::{Answered, Deadlines, Stop, Whom, exchange};
-use crate::execute::task::{Seen, TaskHandle, TaskState};
+use crate::execute::task::Seen;
 use crate::execute::task_outcome::{self, too_long};
 use crate::execute::task_wish::TaskWish;
 use crate::outcome::Outcome;
 use crate::policy::PermittedCall;
 use crate::proposed::TargetKind;
 use crate::published::Published;
+use crate::task::{TaskHandle, TaskPlace, TaskState};
 use crate::timelines::Timelines;
 
 /// Attempts in all, where more than one is safe.

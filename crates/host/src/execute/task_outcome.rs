@@ -2,9 +2,9 @@
 
 use crate::execute::follow::TaskEnd;
 use crate::execute::meaning::of_result;
-use crate::execute::task::TaskHandle;
 use crate::outcome::{Outcome, OutcomeKind};
 use crate::proposed::Target;
+use crate::task::TaskHandle;
 
 /// How a call ended whose task was left so.
 pub(super) fn of(end: TaskEnd, target: &Target, task: &TaskHandle, limit_bytes: usize) -> Outcome {

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
 
-use crate::execute::task::{Seen, TaskHandle};
+use crate::execute::task::Seen;
+use crate::task::TaskHandle;
 
 /// How long one question about a task may take.
 const LIMIT: Duration = Duration::from_secs(20);

@@ -5,10 +5,11 @@ use crate::catalog::ResolvedCall;
 use crate::config::Config;
 use crate::policy::facts::Facts;
 use crate::policy::policy::Policy;
-use crate::policy::risk::{Risk, risk_of};
+use crate::policy::risk::risk_of;
 use crate::policy::rules::{Rules, Verdict};
 use crate::policy::ruling::Ruling;
 use crate::policy::sessions::SessionFacts;
+use crate::risk::Risk;
 
 /// What would be decided about a call, and why.
 #[derive(Clone, Debug)]

@@ -1,10 +1,15 @@
 //! Finds what a policy says in vain: rules about what is not there, or that never decide anything.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::config::{
-    AllowedServer, BUILTIN, ConfigError, Effect, Level, Offered, Pattern, PolicyFile, RuleEntry,
-    suggestion,
+    AllowedServer, BUILTIN, ConfigError, Effect, Level, Pattern, PolicyFile, RuleEntry, suggestion,
 };
 use crate::proposed::TargetKind;
+
+/// The names that servers offer, by server. A server about which nothing is known has no names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offered(pub BTreeMap<String, Option<BTreeSet<String>>>);
 
 /// What files say in vain, as warnings with their places. Without any server that is configured
 /// nothing is said about servers: then the file is looked at where it is written, not where it counts.

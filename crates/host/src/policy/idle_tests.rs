@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::idle_rules;
-use crate::config::{Level, Offered, PolicyFile, policy_from_text};
+use super::{Offered, idle_rules};
+use crate::config::{Level, PolicyFile, policy_from_text};
 
 fn file(level: Level, policy: &Value) -> PolicyFile {
     let path: Arc<Path> = Path::new("p.json").into();

@@ -1,10 +1,12 @@
 //! The proof that a call may run, bound to the exact target and arguments.
 
+use crate::answer::Answer;
 use crate::catalog::ResolvedCall;
 use crate::policy::decide::Asking;
 use crate::policy::facts::Facts;
-use crate::policy::risk::{Risk, risk_of};
+use crate::policy::risk::risk_of;
 use crate::policy::rules::{Doubt, EACH_TIME};
+use crate::risk::Risk;
 
 /// A call that may run. Only policy makes one, so nothing runs without it.
 ///
@@ -33,23 +35,6 @@ pub struct Question {
     doubt: Doubt,
     risk: Risk,
     problem: Option<String>,
-}
-
-/// What a person says to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Run it, this once.
-    Run,
-    /// Run it with these arguments instead: the text of a JSON object.
-    RunWith(String),
-    /// Run it, and do not ask for this tool again as long as the caller's session goes on.
-    Session,
-    /// Run it, and do not ask for this tool again.
-    Always,
-    /// Leave it out.
-    Skip,
-    /// Do not run it; do this instead.
-    Reject(String),
 }
 
 /// Why a person did not let a call run.

@@ -1,22 +1,12 @@
 //! How much harm a call could do, as a number from 0 to 100 with its reasons.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::characters::reads_as;
 use crate::policy::facts::Facts;
 use crate::policy::risk_words::{Verb, looks_of, verb_of};
 use crate::proposed::TargetKind;
-
-/// How much harm a call could do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Risk {
-    /// From 0 to 100.
-    pub score: u8,
-    /// Why, in short sentences, the weightiest first.
-    pub reasons: Vec<String>,
-}
+use crate::risk::Risk;
 
 /// So much of the arguments is looked at, in texts.
 const MOST_TEXTS: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::caller::{Caller, Face, Origin};
+use crate::caller::Caller;
 use crate::config::{Config, Effect, Policies};
 use crate::policy::facts::{Facts, is_trusted};
 use crate::policy::policy::Policy;
@@ -91,27 +91,5 @@ fn session_of(caller: &Caller) -> String {
     match conversation {
         Some((session, _)) => session.to_owned(),
         None => format!("{}:{}", caller.origin, caller.name),
-    }
-}
-
-impl Caller {
-    /// The caller that a record tells of by the words for its face and for who it was.
-    #[must_use]
-    pub fn recorded(face: &str, who: &str, reference: Option<String>) -> Self {
-        let face = match face {
-            "cli" => Face::Cli,
-            "chat" => Face::Chat,
-            "gateway" => Face::Gateway,
-            "console" => Face::Console,
-            "editor" => Face::Editor,
-            _ => Face::Library,
-        };
-        let (origin, name) = who.split_once(':').unwrap_or_default();
-        let origin = match origin {
-            "person" => Origin::Person,
-            "client" => Origin::Client,
-            _ => Origin::Model,
-        };
-        Self { face, origin, name: name.to_owned(), reference }
     }
 }

@@ -34,7 +34,6 @@ mod kept;
 mod ledger;
 mod open_call;
 mod owners;
-mod past;
 mod queue;
 mod reader;
 mod replay;

@@ -12,8 +12,8 @@ use super::ledger::Ledger;
 use super::open_call::OpenCall;
 use super::reader::{Full, Reader};
 use super::rows::{size, time, unreadable};
-use crate::execute::{TaskHandle, TaskPlace, TaskState};
 use crate::outcome::OutcomeKind;
+use crate::task::{TaskHandle, TaskPlace, TaskState};
 
 const UPSERT: &str = "
     INSERT INTO tasks (call, server, target, instance, task, era, created_at, poll_ms, ttl_ms,

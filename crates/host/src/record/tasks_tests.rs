@@ -7,10 +7,10 @@ use bytes::Bytes;
 use switchboard_wire::Era;
 
 use super::{StoredTask, TaskNote, WhichTasks};
-use crate::execute::{TaskHandle, TaskPlace, TaskState, TaskStatus};
 use crate::outcome::{Outcome, OutcomeKind};
 use crate::record::ledger::tests::{call_to, first_attempt};
 use crate::record::{CallId, Durability, Filter, Ledger, OpenCall};
+use crate::task::{TaskHandle, TaskPlace, TaskState, TaskStatus};
 
 fn note(status: TaskStatus, message: Option<&str>) -> TaskNote {
     let poll = Some(Duration::from_millis(1_500));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::Answer;
+use crate::answer::Answer;
 use crate::review::ask_reply::Reply;
 
 /// What a person said: to the question about a call, or to what a server asks.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::answer::Answer;
 use crate::events::What;
-use crate::policy::{Answer, Question};
+use crate::policy::Question;
 use crate::review::ask::{Ask, Asker};
 use crate::review::ask_reply::Reply;
 use crate::review::given::Given;

@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::policy::{Answer, Question};
+use crate::answer::Answer;
+use crate::policy::Question;
 use crate::review::put::News;
 
 /// An answer on its way.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::Digest;
-use crate::policy::Risk;
 use crate::proposed::TargetKind;
+use crate::risk::Risk;
 
 /// One thing that waits, or waited, for a person.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,22 @@
+//! A recorded call as rules see it, to be decided once more.
+
+use crate::caller::Caller;
+use crate::config::Annotations;
+use crate::policy::Past;
+use crate::proposed::Target;
+use crate::record::Full;
+
+/// Returns the rules' view of a recorded call, with its server's annotations of the tool.
+#[must_use]
+pub fn past_call(recorded: &Full, annotations: &Annotations) -> Past {
+    let summary = &recorded.summary;
+    let bytes = recorded.sent_arguments.as_ref().unwrap_or(&recorded.arguments);
+    let target = Target::new(summary.kind, &summary.server, &summary.target);
+    Past {
+        annotations: annotations.of(&target).map(str::to_owned),
+        target,
+        arguments: String::from_utf8_lossy(bytes).into_owned(),
+        caller: Caller::recorded(&summary.face, &summary.caller, recorded.reference.clone()),
+        was_sent: recorded.intent_at.is_some(),
+    }
+}
