@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates of this workspace, and the ones each may depend on.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("wire", &[]),
     ("host", &["wire"]),
     ("models", &["host", "wire"]),
@@ -22,11 +22,13 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("registry", &["wire"]),
     ("console", &["host", "agent", "registry"]),
     ("editor", &["host", "wire"]),
+    ("terminal", &["host", "wire"]),
+    ("chat", &["host", "wire", "models", "agent", "registry", "terminal"]),
     (
         "cli",
         &[
             "host", "wire", "models", "agent", "gateway", "console", "dialects", "generate",
-            "registry", "editor",
+            "registry", "editor", "terminal", "chat",
         ],
     ),
     ("testkit", &[]),
