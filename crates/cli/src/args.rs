@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::args_chat::{Chat, Demo, Models, Run, Sessions};
 use crate::args_export::{Connect, Export};
 use crate::args_generate::Generate;
 use crate::args_hooks::Hooks;
@@ -21,6 +20,9 @@ use crate::args_serve::Serve;
 use crate::args_servers::Servers;
 use crate::args_tasks::Tasks;
 use crate::args_tokens::Tokens;
+use crate::commands::chat::{ChatArgs, DemoArgs, RunArgs};
+use crate::commands::models::Models;
+use crate::commands::sessions::SessionsArgs;
 
 /// The place where AI agents and MCP servers meet.
 #[derive(Debug, Parser)]
@@ -110,17 +112,17 @@ pub(crate) enum Command {
     /// Say how the value of an argument may go on
     Complete(Complete),
     /// Talk with a model that uses the tools
-    Chat(Chat),
+    Chat(ChatArgs),
     /// Have a model do one task, for scripts
-    Run(Run),
+    Run(RunArgs),
     /// See the whole loop in a minute, with nothing configured
-    Demo(Demo),
+    Demo(DemoArgs),
     /// List the models and find out whether they can be asked
     #[command(visible_alias = "model")]
     Models(Models),
     /// List, show, name, write out, delete and fork conversations
     #[command(visible_alias = "session")]
-    Sessions(Sessions),
+    Sessions(SessionsArgs),
     /// Show, check and try out the rules about calls
     Policy(PolicyArguments),
     /// List and show recorded calls

@@ -1,12 +1,7 @@
 //! The part of the command line that is about what waits for a person.
 
-use std::str::FromStr;
-use std::time::Duration;
-
 use clap::{Args, Subcommand, ValueEnum};
-
-/// The longest that anything waits.
-const LONGEST: Duration = Duration::from_secs(7 * 86_400);
+use switchboard_terminal::Patience;
 
 /// How long a command waits for an answer from elsewhere.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -21,40 +16,6 @@ pub(crate) struct WaitForReview {
         default_missing_value = "usual"
     )]
     pub(crate) patience: Option<Patience>,
-}
-
-/// How long something waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
-    /// As long as the settings say.
-    Usual,
-    /// So long.
-    For(Duration),
-}
-
-impl FromStr for Patience {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "usual" {
-            return Ok(Self::Usual);
-        }
-        let wrong = || format!("`{text}` is no time: write it as 90s, 10m or 2h");
-        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-        let number: u64 = digits.parse().map_err(|_| wrong())?;
-        let unit = match text.strip_prefix(digits) {
-            Some("" | "s") => 1,
-            Some("m") => 60,
-            Some("h") => 3_600,
-            Some("d") => 86_400,
-            _ => return Err(wrong()),
-        };
-        let time = Duration::from_secs(number.saturating_mul(unit));
-        if time.is_zero() || time > LONGEST {
-            return Err("it is between a second and a week".to_owned());
-        }
-        Ok(Self::For(time))
-    }
 }
 
 #[derive(Debug, Args)]
@@ -137,31 +98,4 @@ pub(crate) enum AnswerWord {
     Cancel,
     /// Open the address in a browser, and accept
     Open,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_has_a_number_and_a_unit() {
-        let seconds = |seconds| Ok(Patience::For(Duration::from_secs(seconds)));
-        for (text, expected) in [
-            ("usual", Ok(Patience::Usual)),
-            ("90", seconds(90)),
-            ("90s", seconds(90)),
-            ("10m", seconds(600)),
-            ("2h", seconds(7_200)),
-            ("7d", seconds(604_800)),
-            ("8d", Err(())),
-            ("0", Err(())),
-            ("", Err(())),
-            ("m", Err(())),
-            ("1w", Err(())),
-            ("1m30", Err(())),
-            ("-1", Err(())),
-        ] {
-            assert_eq!(text.parse::<Patience>().map_err(drop), expected, "{text}");
-        }
-    }
 }

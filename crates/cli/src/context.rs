@@ -1,31 +1,21 @@
 //! What every command needs: the files, the host, the printer; puts everything together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use switchboard_console::{Onlookers, Talks};
+use switchboard_chat::StartOptions;
 use switchboard_host::config::{self, Approvals, Config, Environment, Lock, Places};
-use switchboard_host::policy::Pattern;
 use switchboard_host::record::WaitingFile;
-use switchboard_host::review::{Asker, FaceAnswers, NobodyThere, Reviewer, Waiting};
-use switchboard_host::{FirstUseAsks, Host, Options, Presence, Recording, ServerId};
+use switchboard_host::review::{FaceAnswers, Waiting};
+use switchboard_host::{Host, Options, Presence, Recording, ServerId};
 use switchboard_models::ModelSampler;
+use switchboard_terminal::{CliError, Interrupts, Patience, People, Printer, has_person};
 
 use crate::args::Shared;
-use crate::args_review::Patience;
-use crate::chat::review::Desk;
 use crate::commands::lock_packages;
-use crate::error::CliError;
-use crate::interrupt::Interrupts;
 use crate::recorded;
-use crate::ui::ask::Terminal;
-use crate::ui::asker::{NobodyAsked, TerminalAsker};
-use crate::ui::at_console::AtConsole;
-use crate::ui::elsewhere::Elsewhere;
-use crate::ui::printer::Printer;
 
 /// The first word that turns this program into the keeper of a server.
 pub(crate) const KEEPER: &str = "__keep";
@@ -41,92 +31,6 @@ pub(crate) struct Context {
     refused: OnceLock<BTreeMap<String, String>>,
     /// The new servers that the person was asked about, each as it was.
     pub(crate) asked_about: Mutex<BTreeSet<String>>,
-}
-
-/// Which servers to start, and who is asked about calls.
-pub(crate) struct Wanted {
-    pub(crate) only: Option<Vec<ServerId>>,
-    pub(crate) people: People,
-    pub(crate) allow: Vec<Pattern>,
-    /// The model that answers servers, if not the usual one.
-    pub(crate) model: Option<String>,
-}
-
-/// Who is asked: about calls, and what servers ask.
-pub(crate) struct People {
-    reviewer: Arc<dyn Reviewer>,
-    asker: Arc<dyn Asker>,
-    /// How long a question waits, if not as long as the settings say.
-    limit: Option<Duration>,
-    /// Whether they are asked about servers that nobody has approved yet.
-    first_use: FirstUseAsks,
-    /// Whether they are here, and can look at a new server before it is used.
-    presence: Presence,
-}
-
-impl People {
-    /// Whoever sits at the desk.
-    pub(crate) fn at(desk: &Desk) -> Self {
-        Self {
-            reviewer: Arc::new(desk.clone()),
-            asker: Arc::new(desk.clone()),
-            limit: None,
-            first_use: FirstUseAsks::InQueue,
-            presence: Presence::Person,
-        }
-    }
-
-    /// Nobody.
-    pub(crate) fn nobody(printer: &Printer) -> Self {
-        let asker = NobodyAsked { printer: printer.clone() };
-        Self {
-            reviewer: Arc::new(NobodyThere),
-            asker: Arc::new(asker),
-            limit: None,
-            first_use: FirstUseAsks::Nobody,
-            presence: Presence::Nobody,
-        }
-    }
-
-    /// Whoever looks at the web console.
-    pub(crate) fn at_console(printer: &Printer, talks: &Talks, onlookers: &Onlookers) -> Self {
-        let nobody = NobodyAsked { printer: printer.clone() };
-        let (talks, onlookers) = (talks.clone(), onlookers.clone());
-        let there = AtConsole { talks, onlookers, nobody };
-        Self {
-            reviewer: Arc::new(there.clone()),
-            asker: Arc::new(there),
-            limit: None,
-            first_use: FirstUseAsks::InQueue,
-            presence: Presence::Nobody,
-        }
-    }
-
-    /// Whoever sits at another face.
-    pub(crate) fn elsewhere(printer: &Printer) -> Self {
-        let elsewhere = Elsewhere { printer: printer.clone() };
-        Self {
-            reviewer: Arc::new(elsewhere.clone()),
-            asker: Arc::new(elsewhere),
-            limit: None,
-            first_use: FirstUseAsks::InQueue,
-            presence: Presence::Nobody,
-        }
-    }
-
-    /// The same, and whoever sits at another face is asked about servers that nobody has approved.
-    pub(crate) const fn with_new_servers(mut self) -> Self {
-        self.first_use = FirstUseAsks::InQueue;
-        self
-    }
-
-    /// The same, with as much time as the command line says.
-    pub(crate) fn with(mut self, patience: Option<Patience>) -> Self {
-        if let Some(Patience::For(limit)) = patience {
-            self.limit = Some(limit);
-        }
-        self
-    }
 }
 
 impl Context {
@@ -210,27 +114,14 @@ impl Context {
         only: Option<Vec<ServerId>>,
         patience: Option<Patience>,
     ) -> Result<Host, CliError> {
-        let people = if self.has_person() {
-            People {
-                reviewer: Arc::new(Terminal { stop: self.interrupts.token().clone() }),
-                asker: Arc::new(TerminalAsker { printer: self.printer.clone() }),
-                limit: None,
-                first_use: FirstUseAsks::Nobody,
-                presence: Presence::Person,
-            }
+        let people = if has_person() {
+            People::at_terminal(&self.printer, self.interrupts.token())
         } else {
-            self.nobody(patience)
+            People::nobody_here(&self.printer, patience)
         };
         let people = people.with(patience);
-        self.start_with(Wanted { only, people, allow: Vec::new(), model: None })
-    }
-
-    /// Nobody here: nobody at all, unless there is patience to wait for another face.
-    pub(crate) fn nobody(&self, patience: Option<Patience>) -> People {
-        match patience {
-            Some(_) => People::elsewhere(&self.printer),
-            None => People::nobody(&self.printer),
-        }
+        let options = StartOptions { only, people, allow: Vec::new(), model: None };
+        self.start_at(self.places.clone(), self.environment.clone(), options)
     }
 
     /// What stays between us and each program that we start.
@@ -252,15 +143,9 @@ impl Context {
         Waiting::new(store, limit)
     }
 
-    /// The same, with somebody else to ask.
-    pub(crate) fn start_with(&self, wanted: Wanted) -> Result<Host, CliError> {
-        self.start_at(self.places.clone(), self.environment.clone(), wanted)
-    }
-
-    /// Whether a person can be asked.
-    #[expect(clippy::unused_self, reason = "it is a fact about where the program runs")]
-    pub(crate) fn has_person(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    /// Whether calls and conversations are recorded.
+    pub(crate) const fn recording(&self) -> Recording {
+        if self.shared.no_record { Recording::Off } else { Recording::On }
     }
 
     /// Whether a person can be shown a new server and asked about it: not where the output is for
@@ -268,18 +153,18 @@ impl Context {
     pub(crate) fn can_show_new_servers(&self) -> bool {
         let is_build = |value: &str| !matches!(value, "" | "0" | "false");
         let builds = self.environment.variable("CI").is_some_and(is_build);
-        self.has_person() && !self.printer.json && !builds
+        has_person() && !self.printer.json && !builds
     }
 
-    /// The same, in other places.
+    /// Starts the host with these files and this environment.
     pub(crate) fn start_at(
         &self,
         places: Places,
         environment: Environment,
-        wanted: Wanted,
+        wanted: StartOptions,
     ) -> Result<Host, CliError> {
         let keeper = self.keeper();
-        let record = if self.shared.no_record { Recording::Off } else { Recording::On };
+        let record = self.recording();
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let approvals = Approvals::load(&places.state);
         let config = config::load(&places, &environment, &approvals);

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use switchboard_terminal::{exit_code, remember_mode, restore_mode, talk};
 
 mod args;
-mod args_chat;
 mod args_export;
 mod args_generate;
 mod args_hooks;
@@ -21,18 +21,14 @@ mod args_serve;
 mod args_servers;
 mod args_tasks;
 mod args_tokens;
-mod arguments;
-mod chat;
+mod at_console;
 mod commands;
 mod context;
-mod error;
-mod exit_code;
-mod interrupt;
+mod passed_on;
 mod ready;
 mod recorded;
 mod running_instance;
 mod running_stream;
-mod ui;
 
 use args::Arguments;
 use context::Context;
@@ -46,13 +42,13 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     // What breaks must not tell what it held.
-    std::panic::set_hook(Box::new(|panic| ui::printer::talk(&panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| talk(&panic.to_string())));
     let arguments = Arguments::parse();
-    ui::terminal::remember();
+    remember_mode();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            ui::printer::talk(&format!("error: the runtime does not start: {error}"));
+            talk(&format!("error: the runtime does not start: {error}"));
             return ExitCode::from(exit_code::TROUBLE);
         }
     };
@@ -68,7 +64,7 @@ fn main() -> ExitCode {
     });
     // A question may still wait for the terminal; nobody is going to answer it.
     runtime.shutdown_background();
-    ui::terminal::give_back();
+    restore_mode();
     code
 }
 

@@ -4,12 +4,10 @@ use switchboard_host::catalog::{Held, Why};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
 use switchboard_host::{Host, ServerId};
+use switchboard_terminal::{CliError, Starting, exit_code};
 
 use crate::commands::first_use;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::starting::Starting;
 
 /// What is to be said of a server that was not waited for any longer, and what to do about it.
 pub(crate) const NOT_YET: &str = "it has not come up in the time it was given";

@@ -3,11 +3,10 @@
 use switchboard_host::Host;
 use switchboard_host::host::ledger_file;
 use switchboard_host::record::{Durability, Ledger, LedgerError, Opened, Reader};
+use switchboard_terminal::{CliError, Printer};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::ui::printer::Printer;
 
 /// The record, with an outcome for every call of a switchboard that died.
 ///

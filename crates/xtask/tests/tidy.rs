@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates of this workspace, and the ones each may depend on.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 17] = [
     ("json", &[]),
     ("wire", &["json"]),
     ("host", &["json", "wire"]),
@@ -23,11 +23,13 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("registry", &["wire"]),
     ("console", &["host", "agent", "registry"]),
     ("editor", &["host", "wire"]),
+    ("terminal", &["host", "wire"]),
+    ("chat", &["host", "wire", "models", "agent", "registry", "terminal"]),
     (
         "cli",
         &[
             "host", "wire", "models", "agent", "gateway", "console", "dialects", "generate",
-            "registry", "editor",
+            "registry", "editor", "terminal", "chat",
         ],
     ),
     ("testkit", &[]),

@@ -11,6 +11,7 @@ use switchboard_registry::bundle::{Bundle, fetch};
 use switchboard_registry::client::Reach;
 use switchboard_registry::plan::{Body, Choice, Plan, Recipe, choices};
 use switchboard_registry::server_json::{Listed, Status, is_registry_name, short_name};
+use switchboard_terminal::{CliError, ask_line, exit_code, has_person, is_yes};
 
 use crate::args_registry::AddArguments;
 use crate::args_servers::Scope;
@@ -21,11 +22,8 @@ use crate::commands::consent::{self, Consent, quoted};
 use crate::commands::edit::{approve_now, file_of};
 use crate::commands::first_use;
 use crate::commands::registry::{known_servers, lookup, registries};
+use crate::commands::registry_errors::{bundle_error, plan_error};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask;
-use crate::ui::form::is_yes;
 
 /// What was found under the name that was typed.
 struct Offer {
@@ -46,7 +44,7 @@ pub(crate) async fn add(context: &Context, wanted: &AddArguments) -> Result<u8, 
     let name = wanted.name.clone().unwrap_or(offer.name);
     let file = file_of(context, wanted.place.scope)?;
     let answers = add_answers::answers(context, &offer.plan, &wanted.set).await?;
-    let recipe = offer.plan.fill(&answers)?;
+    let recipe = offer.plan.fill(&answers).map_err(plan_error)?;
     let mut entry = recipe.entry();
     let findings = config::findings_of(&file, &name, &Value::Object(entry.clone()))?;
     present(context, &name, &recipe, &offer.plan);
@@ -71,7 +69,7 @@ pub(crate) async fn add(context: &Context, wanted: &AddArguments) -> Result<u8, 
         entry.insert("dangerous".to_owned(), json!(dangers));
     }
     if let Some(bundle) = &offer.bundle {
-        bundle.install(&bundle::bundles(context))?;
+        bundle.install(&bundle::bundles(context)).map_err(bundle_error)?;
     }
     write(context, wanted, &name, &file, &entry)?;
     if let Err(error) = keep(context, &name, &recipe).await {
@@ -103,7 +101,7 @@ async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliErr
             return Err(CliError::usage(format!("`{what}` is no name in a registry, no bundle and no known server"))
                 .with_hint("`switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds anything"));
         };
-        let plan = Plan::of_address(&server.endpoint, Reach::Own)?;
+        let plan = Plan::of_address(&server.endpoint, Reach::Own).map_err(plan_error)?;
         let (name, source) = (server.short_name(), format!("known server at {}", server.endpoint));
         return Ok(Offer { name, source, plan, bundle: None, warnings: Vec::new() });
     }
@@ -114,7 +112,7 @@ async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliErr
     let source = format!("version {version}, from {}", registry.address().text());
     let warnings = standing(&listed)?;
     let choice = chosen(context, wanted, choices(&listed.server, reach)).await?;
-    let plan = choice.plan?;
+    let plan = choice.plan.map_err(plan_error)?;
     let Body::Bundle { url, sha256 } = &plan.body else {
         return Ok(Offer { name: short_name(what), source, plan, bundle: None, warnings });
     };
@@ -124,14 +122,14 @@ async fn offer(context: &Context, wanted: &AddArguments) -> Result<Offer, CliErr
         return Err(CliError::new(exit_code::NOT_ALLOWED, message));
     }
     context.printer.say(&escape_line(&format!("fetching {url}")));
-    let bundle = fetch(url, sha256, reach).await?;
+    let bundle = fetch(url, sha256, reach).await.map_err(bundle_error)?;
     let offer = of_bundle(context, bundle)?;
     let source = format!("{source}, {}", offer.source);
     Ok(Offer { name: short_name(what), source, warnings, ..offer })
 }
 
 fn of_bundle(context: &Context, bundle: Bundle) -> Result<Offer, CliError> {
-    let plan = bundle.plan(&bundle::surroundings(context))?;
+    let plan = bundle.plan(&bundle::surroundings(context)).map_err(bundle_error)?;
     let name = short_name(&bundle.manifest.name);
     let source = format!(
         "bundle `{}` {} with SHA-256 {}",
@@ -184,8 +182,8 @@ async fn chosen(
         1 => 0,
         _ if fitting.iter().all(|way| way.plan.is_err()) => 0,
         // A script takes the first package, or the first address.
-        _ if kind.is_some() && !context.has_person() => 0,
-        _ if !context.has_person() => {
+        _ if kind.is_some() && !has_person() => 0,
+        _ if !has_person() => {
             return Err(CliError::usage(format!("`{}` can be added in {count} ways", wanted.what))
                 .with_hint("choose one with `--package KIND` or `--remote`"));
         }
@@ -203,7 +201,7 @@ async fn pick(context: &Context, ways: &[Choice]) -> Result<usize, CliError> {
         let line = format!("  {}  {}  {}", index + 1, way.kind, way.what);
         context.printer.say(&escape_line(&line));
     }
-    let said = ask::line(&format!("Which one? [1-{}] ", ways.len())).await;
+    let said = ask_line(&format!("Which one? [1-{}] ", ways.len())).await;
     let number = said.and_then(|said| said.trim().parse::<usize>().ok());
     let at = number.and_then(|number| number.checked_sub(1)).filter(|at| *at < ways.len());
     at.ok_or_else(|| CliError::new(exit_code::NOT_ALLOWED, "none of them was chosen"))
@@ -245,7 +243,7 @@ async fn agree(name: &str, findings: &[Finding], wanted: &AddArguments) -> Resul
             refused("nobody is here to agree to it").with_hint("look at it, then say `--yes`")
         );
     }
-    match ask::line(&format!("Add `{}`? [y/N] ", escape_line(name))).await {
+    match ask_line(&format!("Add `{}`? [y/N] ", escape_line(name))).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
         _ => Err(refused("you did not agree to it")),
     }

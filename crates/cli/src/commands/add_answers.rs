@@ -2,12 +2,10 @@
 
 use switchboard_host::format::escape_line;
 use switchboard_registry::plan::{Answers, Asked, Plan};
+use switchboard_terminal::{CliError, ask_line, ask_secret_line, exit_code, has_person};
 
 use crate::commands::registry::question;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::{ask, unseen};
 
 /// The longest file that an answer is read from, in bytes.
 const LONGEST: u64 = 64 * 1_024;
@@ -23,7 +21,7 @@ pub(crate) async fn answers(
         if answers.contains_key(&asked.name) {
             continue;
         }
-        if asked.required && asked.default.is_none() && context.has_person() {
+        if asked.required && asked.default.is_none() && has_person() {
             let answer = put(asked).await?;
             answers.insert(asked.name.clone(), vec![answer]);
         } else if !asked.required || asked.default.is_some() {
@@ -62,8 +60,8 @@ fn read(context: &Context, file: &str) -> Result<String, CliError> {
 async fn put(asked: &Asked) -> Result<String, CliError> {
     let prompt = format!("{}\n{}: ", question(asked), escape_line(&asked.name));
     let said = match asked.secret {
-        true => Some(unseen::line(&prompt).await?),
-        false => ask::line(&prompt).await,
+        true => Some(ask_secret_line(&prompt).await?),
+        false => ask_line(&prompt).await,
     };
     let said = said.map(|said| said.trim_end_matches(['\r', '\n']).to_owned());
     said.filter(|said| !said.is_empty()).ok_or_else(|| {

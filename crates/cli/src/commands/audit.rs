@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 use switchboard_host::record::{Audit, AuditNote, AuditRow};
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Lists all notes, the oldest first.
 pub(crate) fn list(context: &Context) -> Result<u8, CliError> {

@@ -8,12 +8,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_host::format::escape_line;
 use switchboard_host::percent::part;
+use switchboard_terminal::CliError;
 use switchboard_wire::list::Item;
 
 use crate::args::OfServer;
 use crate::commands::tool_row::ToolRow;
 use crate::context::Context;
-use crate::error::CliError;
 use crate::running_instance::Instance;
 
 /// How often a server that is on its way up is looked at.

@@ -9,12 +9,12 @@ use switchboard_host::format::escape_line;
 use switchboard_host::plain_path;
 use switchboard_registry::bundle::{ArchiveLimits, Bundle, Surroundings, installed_at};
 use switchboard_registry::plan::Plan;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args_registry::BundleCommand;
 use crate::commands::registry::question;
+use crate::commands::registry_errors::bundle_error;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Does what was asked.
 pub(crate) fn bundle(context: &Context, command: &BundleCommand) -> Result<u8, CliError> {
@@ -30,7 +30,7 @@ pub(crate) fn open(
     digest: Option<&str>,
 ) -> Result<Bundle, CliError> {
     let path = context.environment.current_dir.join(file);
-    Ok(Bundle::open(&path, &ArchiveLimits::default(), digest)?)
+    Bundle::open(&path, &ArchiveLimits::default(), digest).map_err(bundle_error)
 }
 
 /// Whether what was typed is the file of a bundle.

@@ -4,17 +4,15 @@ use serde_json::Value;
 use switchboard_host::config::Config;
 use switchboard_host::execute::TaskWish;
 use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId, Target};
-use switchboard_wire::Json;
+use switchboard_terminal::{
+    CliError, Patience, arguments_from_json, arguments_from_words, show_progress,
+};
 
 use crate::args::{Call, OfServer};
-use crate::args_review::Patience;
-use crate::arguments::{from_json, from_words};
 use crate::commands::outcome::{self, Ended};
 use crate::commands::through_running::RunningServer;
 use crate::commands::tools;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::ui::progress;
 
 /// Calls one tool; gives the exit code of its outcome.
 pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> {
@@ -24,7 +22,7 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     }
     let config = context.config()?;
     let id = context.known(&config, &call.server)?;
-    let mut given = call.json_args.as_deref().map(from_json).transpose()?;
+    let mut given = call.json_args.as_deref().map(arguments_from_json).transpose()?;
     let how = How {
         caller: caller(&call),
         wish: wish(&call),
@@ -34,8 +32,10 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     if let Some(running) = RunningServer::find(context, &call.server).await? {
         let arguments = match given {
             Some(given) => given,
-            None if call.arguments.is_empty() => from_words(&[], None)?,
-            None => from_words(&call.arguments, running.schema(&call.tool).await.as_ref())?,
+            None if call.arguments.is_empty() => arguments_from_words(&[], None)?,
+            None => {
+                arguments_from_words(&call.arguments, running.schema(&call.tool).await.as_ref())?
+            }
         };
         let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
         if let Some(ended) = running.call(context, &proposed, &how).await? {
@@ -49,7 +49,7 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     context.ready(&host, Some(std::slice::from_ref(&id))).await?;
     let arguments = match given {
         Some(given) => Ok(given),
-        None => from_words(&call.arguments, schema(&host, &id, &call.tool).as_ref()),
+        None => arguments_from_words(&call.arguments, schema(&host, &id, &call.tool).as_ref()),
     };
     let outcome = match arguments {
         Ok(arguments) => {
@@ -128,7 +128,7 @@ pub(crate) fn show(
 async fn own(context: &Context, host: &Host, proposed: ProposedCall, how: &How<'_>) -> Ended {
     let How { caller, wish, .. } = how;
     let target = &proposed.target;
-    let (progress, bar) = progress::show(&context.printer, &format!("calling {target}"));
+    let (progress, bar) = show_progress(&context.printer, &format!("calling {target}"));
     // The question needs the terminal for itself.
     if caller.origin != Origin::Person {
         bar.finish_and_clear();
@@ -179,17 +179,4 @@ fn schema(host: &Host, id: &ServerId, tool: &str) -> Option<Value> {
     let fleet = host.fleet().load();
     let tool = fleet.servers.get(id)?.offers.tool(tool)?;
     serde_json::from_str(tool.definition().input_schema?.get()).ok()
-}
-
-/// Arguments that are all text, as prompts take them.
-pub(crate) fn texts(words: &[String]) -> Result<Json, CliError> {
-    let mut object = serde_json::Map::new();
-    for word in words {
-        let Some((key, value)) = word.split_once('=') else {
-            return Err(CliError::usage(format!("the argument `{word}` has no `=`"))
-                .with_hint("write it as key=value"));
-        };
-        object.insert(key.to_owned(), Value::from(value));
-    }
-    Ok(Json::from(&Value::Object(object)))
 }

@@ -4,16 +4,14 @@ use serde_json::{Value, json};
 use switchboard_host::OutcomeKind;
 use switchboard_host::format::{escape, escape_json};
 use switchboard_host::record::{CallId, Filter, Full, StoredResult, Summary};
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args::CallFilter;
 use crate::commands::audit::untouched;
 use crate::commands::call_timeline;
 use crate::commands::outcome::milliseconds;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 use crate::recorded::reader;
-use crate::ui::table::table;
 
 /// Lists calls, the newest first.
 pub(crate) async fn list(context: &Context, filter: &CallFilter) -> Result<u8, CliError> {

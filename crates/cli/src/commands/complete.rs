@@ -6,14 +6,13 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_host::connect::{Completing, Completion, CompletionOf};
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args::OfServer;
 use crate::args_offers::Complete;
 use crate::commands::through_running::RunningServer;
 use crate::commands::tools;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Asks a server and prints the values, one in a line.
 pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8, CliError> {

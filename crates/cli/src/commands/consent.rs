@@ -5,12 +5,9 @@ use std::io::IsTerminal as _;
 use switchboard_host::config::{Finding, ServerConfig, Transport};
 use switchboard_host::format::escape_line;
 use switchboard_host::redact;
+use switchboard_terminal::{CliError, ask_line, exit_code, finding_line, is_yes};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask;
-use crate::ui::form::is_yes;
 
 /// Whether the person has said yes beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +25,7 @@ impl From<bool> for Consent {
 /// Tells what was found about a server.
 pub(crate) fn tell(context: &Context, findings: &[Finding]) {
     for finding in findings {
-        context.printer.say(&format!("  {}", line(finding)));
+        context.printer.say(&format!("  {}", finding_line(finding)));
     }
 }
 
@@ -36,14 +33,8 @@ pub(crate) fn tell(context: &Context, findings: &[Finding]) {
 pub(crate) fn tell_dangers(context: &Context, server: &ServerConfig) {
     for finding in server.findings.iter().filter(|finding| finding.is_danger()) {
         let name = escape_line(server.id.as_str());
-        context.printer.say(&format!("`{name}`: {}", line(finding)));
+        context.printer.say(&format!("`{name}`: {}", finding_line(finding)));
     }
-}
-
-/// A finding in a line.
-pub(crate) fn line(finding: &Finding) -> String {
-    let kind = if finding.is_danger() { "danger" } else { "note" };
-    format!("{kind}: {} ({})", escape_line(&finding.message), escape_line(&finding.word))
 }
 
 /// Goes on only if nothing is dangerous or a person agrees to what is.
@@ -64,7 +55,7 @@ pub(crate) async fn agree(
             .with_hint("look at what it runs, then say `--yes`"));
     }
     let question = format!("Run `{}` all the same? [y/N] ", escape_line(name));
-    match ask::line(&question).await {
+    match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
         _ => Err(refused("you did not agree to it")),
     }

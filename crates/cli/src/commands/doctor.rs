@@ -10,20 +10,17 @@ use switchboard_host::config::ConfigError;
 use switchboard_host::connect::{Server, Status};
 use switchboard_host::format::escape_line;
 use switchboard_host::login::Held;
+use switchboard_terminal::{CliError, Starting, counted, exit_code, finding_line};
 
 use crate::commands::bundle;
-use crate::commands::consent::{self, how};
+use crate::commands::consent::how;
 use crate::commands::first_use;
 use crate::commands::held;
 use crate::commands::hooks;
 use crate::commands::login::in_words;
 use crate::commands::servers::held as login_held;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 use crate::ready;
-use crate::ui::counted::counted;
-use crate::ui::starting::Starting;
 
 /// Checks everything, or one server.
 pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, CliError> {
@@ -141,7 +138,7 @@ fn describe(text: &mut String, server: &Server, held: Option<&Held>) {
         _ = writeln!(text, "    wrote {lines} of something else than messages to its output");
     }
     for finding in server.config.iter().flat_map(|config| &config.findings) {
-        _ = writeln!(text, "    {}", consent::line(finding));
+        _ = writeln!(text, "    {}", finding_line(finding));
     }
     for fault in &server.offers.faults {
         _ = writeln!(text, "    left out: {}", line(fault));

@@ -7,14 +7,13 @@ use switchboard_host::catalog::waiting;
 use switchboard_host::config::{self, Approvals, Layer, PinKind, Pins, Replace, ServerConfig};
 use switchboard_host::format::escape_line;
 use switchboard_host::redact;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args_servers::{Add, Scope, TransportName};
 use crate::commands::consent::{self, Consent, how};
 use crate::commands::first_use;
 use crate::commands::server_show::changes;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Adds a server.
 pub(crate) async fn add(context: &Context, add: &Add) -> Result<u8, CliError> {

@@ -5,14 +5,12 @@ use std::sync::{Arc, PoisonError};
 use switchboard_host::config::{FirstUse, Pins};
 use switchboard_host::format::escape_line;
 use switchboard_host::{FirstAnswer, Host, NewServer};
+use switchboard_terminal::{
+    CliError, NewServerAnswer, Printer, exit_code, is_terminal_gone, present_new_server,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::first_use::{Said, put};
-use crate::ui::printer::Printer;
-use crate::ui::terminal;
 
 /// Asks the person who is here about every server that nobody has approved, each once.
 pub(crate) async fn ask_about_new(context: &Context, host: &Host) -> Result<(), CliError> {
@@ -86,12 +84,12 @@ async fn ask(context: &Context, host: &Host, new: NewServer) -> Result<(), CliEr
     let said = tokio::select! {
         biased;
         () = no_longer_new(host, &new) => return Ok(()),
-        () = context.interrupts.token().cancelled() => Said::Left,
-        said = put(shown, context.printer.width()) => said,
+        () = context.interrupts.token().cancelled() => NewServerAnswer::Left,
+        said = present_new_server(shown, context.printer.width()) => said,
     };
-    let answer = if said == Said::Use { FirstAnswer::Use } else { FirstAnswer::NotNow };
+    let answer = if said == NewServerAnswer::Use { FirstAnswer::Use } else { FirstAnswer::NotNow };
     // Whoever closed the window has not said anything.
-    if said != Said::Left || !terminal::is_gone() {
+    if said != NewServerAnswer::Left || !is_terminal_gone() {
         let name = escape_line(new.server.as_str());
         match host.answer_first_use(&new, answer).await {
             Ok(true) => context.printer.say(&format!(
@@ -108,7 +106,7 @@ async fn ask(context: &Context, host: &Host, new: NewServer) -> Result<(), CliEr
             Err(why) => context.printer.warn(&format!("the answer cannot be kept: {why}"), None),
         }
     }
-    if said == Said::Left {
+    if said == NewServerAnswer::Left {
         host.stop().await;
         return Err(CliError::new(exit_code::INTERRUPTED, "interrupted"));
     }

@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::context::Context;
+use crate::passed_on::{self, Putting};
 use crate::running_instance::Instance;
 use crate::running_stream::CallStream;
-use crate::ui::passed_on::{self, Putting};
 
 /// As long we wait to hear that a call was given up.
 const GIVING_UP: Duration = Duration::from_secs(10);

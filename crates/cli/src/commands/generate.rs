@@ -8,13 +8,12 @@ use switchboard_generate::{Tool, rust};
 use switchboard_host::catalog::nearest;
 use switchboard_host::connect::Status;
 use switchboard_host::{Host, Lease};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args::OfServer;
 use crate::args_generate::{GenerateCommand, GenerateRust};
 use crate::commands::tools;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Writes the module that is asked for.
 pub(crate) async fn generate(context: &Context, command: &GenerateCommand) -> Result<u8, CliError> {

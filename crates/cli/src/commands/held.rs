@@ -3,10 +3,9 @@
 use switchboard_host::catalog::Flagged;
 use switchboard_host::catalog::scan::{Finding, Severity};
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, table};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::ui::table::table;
 
 /// Prints everything in which something was found that a person should look at.
 pub(crate) fn print(context: &Context, flagged: &[Flagged]) -> Result<(), CliError> {

@@ -6,14 +6,11 @@ use serde_json::{Value, json};
 use switchboard_host::config::{Approvals, Config, Level};
 use switchboard_host::format::escape_line;
 use switchboard_host::hooks::{FileState, Hook, HookFile, HookSet, HookSource, Rules};
+use switchboard_terminal::{CliError, counted, exit_code, table};
 
 use crate::args_hooks::HooksCommand;
 use crate::commands::hooks_test;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::counted::counted;
-use crate::ui::table::table;
 
 /// Does what was typed after `hooks`.
 pub(crate) async fn hooks(context: &Context, command: HooksCommand) -> Result<u8, CliError> {

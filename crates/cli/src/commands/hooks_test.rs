@@ -6,13 +6,10 @@ use serde_json::{Value, json};
 use switchboard_host::config::Config;
 use switchboard_host::hooks::{FileState, Hook, HookSet, Judged, Occasion, Reached, Runner, When};
 use switchboard_host::{Target, TargetKind};
+use switchboard_terminal::{CliError, arguments_from_json, exit_code, table};
 
 use crate::args_hooks::TestHooks;
-use crate::arguments::from_json;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// The result that hooks are told of.
 const RESULT: &str = r#"{"content":[{"type":"text","text":"an example"}]}"#;
@@ -35,7 +32,7 @@ pub(crate) async fn test(
     set: &HookSet,
     wanted: TestHooks,
 ) -> Result<u8, CliError> {
-    let arguments = from_json(&wanted.json_args)?;
+    let arguments = arguments_from_json(&wanted.json_args)?;
     let server = config.servers.values().find(|server| server.id.as_str() == wanted.server);
     let roots = match config.settings.roots.as_slice() {
         [] => vec![context.environment.current_dir.clone()],

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use serde_json::json;
 use switchboard_editor::index;
+use switchboard_terminal::{CliError, counted, exit_code};
 
 use crate::args::OfServer;
 use crate::commands::tools;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::counted::counted;
 
 /// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
 /// removed.

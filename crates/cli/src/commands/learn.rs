@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use switchboard_host::config::{self, Environment, Transport};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// How often the server is looked at.
 const TURN: Duration = Duration::from_millis(50);

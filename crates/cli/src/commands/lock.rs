@@ -6,12 +6,11 @@ use switchboard_host::catalog::{offered, told};
 use switchboard_host::config::{Lock, LockedServer, Transport};
 use switchboard_host::connect::Status;
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args::OfServer;
 use crate::commands::{lock_packages, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Writes the lock file.
 pub(crate) async fn write(context: &Context) -> Result<u8, CliError> {

@@ -7,14 +7,11 @@ use switchboard_host::ServerId;
 use switchboard_host::config::ServerConfig;
 use switchboard_host::format::escape_line;
 use switchboard_host::login::{Held, LoginError, Logins, Pending, Step, Wish};
+use switchboard_terminal::{Callback, CliError, Page, Visit, exit_code, open_address, talk};
 use tokio::sync::mpsc;
 
 use crate::args_login::Login;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::address;
-use crate::ui::callback::{Callback, Page, Visit};
 
 /// Logs in.
 pub(crate) async fn login(context: &Context, login: &Login) -> Result<u8, CliError> {
@@ -75,7 +72,7 @@ fn send_person(
     let printer = &context.printer;
     if !login.no_browser {
         printer.say(&format!("opening a browser to log in to `{id}`; waiting for its answer"));
-        match address::open(url, context.environment.variable("BROWSER")) {
+        match open_address(url, context.environment.variable("BROWSER")) {
             Ok(()) => {
                 printer.say(&format!("if none opens, go to\n{}", escape_line(url)));
                 return None;
@@ -84,7 +81,7 @@ fn send_person(
         }
     }
     // Whoever wants silence still has to know where to go.
-    crate::ui::printer::talk(&format!(
+    talk(&format!(
         "open this address in a browser:\n{}\nthen, if the browser runs on another machine, paste \
          the address that it ends at here:",
         escape_line(url)

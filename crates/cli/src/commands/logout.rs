@@ -2,11 +2,10 @@
 
 use switchboard_host::format::escape_line;
 use switchboard_host::login::{Ended, Logins};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args_login::Logout;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Logs out.
 pub(crate) async fn logout(context: &Context, logout: &Logout) -> Result<u8, CliError> {

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use switchboard_host::connect::{Message, log_file, messages_file};
 use switchboard_host::format::{escape_line, escape_prose};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Shows the last lines of a server's log.
 pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {

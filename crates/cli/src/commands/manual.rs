@@ -3,11 +3,10 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, roman};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args::Arguments;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// What only servers know how to complete.
 const BASH_VALUES: &str = include_str!("completions.bash");

@@ -1,14 +1,30 @@
 //! Lists the profiles of models, and finds out whether they can be asked.
 
+use clap::{Args, Subcommand};
 use serde::Serialize;
+use switchboard_chat::{profile_for, trouble_code};
 use switchboard_host::config::{Config, ModelProfile};
+use switchboard_terminal::{CliError, exit_code, spinner, table};
 
-use crate::args_chat::ModelsCommand;
-use crate::chat::open::{profile_for, trouble_code};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    #[command(subcommand)]
+    pub(crate) command: Option<ModelsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the profiles without asking anybody
+    #[command(visible_alias = "ls")]
+    List,
+    /// Ask whether the models answer, the keys are good and the names known
+    Check {
+        /// Only this one: a profile, or provider:model
+        name: Option<String>,
+    },
+}
 
 #[derive(Serialize)]
 struct Shown {
@@ -67,7 +83,7 @@ fn row(config: &Config, profile: &ModelProfile) -> Shown {
 }
 
 async fn check(context: &Context, profile: &ModelProfile, row: &mut Shown) -> Result<(), CliError> {
-    let bar = crate::ui::progress::spinner(&context.printer, &format!("asking {}", profile.name));
+    let bar = spinner(&context.printer, &format!("asking {}", profile.name));
     let checked = match switchboard_models::open(profile, &context.environment) {
         Err(error) => Some(Err(error)),
         Ok(model) => context.interrupts.token().run_until_cancelled(model.check()).await,

@@ -13,10 +13,9 @@ use switchboard_host::format::{Item, Reply, escape_prose, for_person, shorten};
 use switchboard_host::record::CallId;
 use switchboard_host::redact;
 use switchboard_host::{Outcome, OutcomeKind, Record, Target, TargetKind};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -58,7 +57,7 @@ pub(crate) fn show(
     save: Option<&Path>,
 ) -> Result<u8, CliError> {
     let outcome = &record.outcome;
-    let code = exit_code::of(outcome.kind, outcome.reason.as_deref());
+    let code = exit_code::for_outcome(outcome.kind, outcome.reason.as_deref());
     let text = outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
     let reply = text.as_deref().map(|text| read(target, text));
     if let (Some(folder), Some(Ok(reply))) = (save, &reply) {

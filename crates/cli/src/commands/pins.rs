@@ -6,15 +6,13 @@ use switchboard_host::catalog::{Flagged, Held, waiting};
 use switchboard_host::config::{Config, PinKind, Pins, ServerConfig, Transport, remove_accepted};
 use switchboard_host::format::{escape, escape_line};
 use switchboard_host::record::audit;
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args::OfServer;
 use crate::args_pins::{PinsCommand, Which};
 use crate::commands::pins_found::{self, Agreed};
 use crate::commands::{held, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// As much of a fingerprint is shown in a table.
 const SHOWN: usize = 12;

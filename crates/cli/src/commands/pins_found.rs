@@ -7,14 +7,11 @@ use switchboard_host::catalog::{Acceptance, DefinitionVersion, Flagged, Held};
 use switchboard_host::config::{PinKind, ServerConfig, add_accepted, new_acceptance};
 use switchboard_host::format::escape_line;
 use switchboard_host::record::{AuditNote, audit as events};
+use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
 
 use crate::args::OfServer;
 use crate::commands::{audit, held, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask;
-use crate::ui::form::is_yes;
 
 /// Everything in which something was found, also in what nobody has approved. Servers are started
 /// for that, all of them: what a definition says of another server's tools is found only then.
@@ -53,7 +50,7 @@ pub(crate) async fn agree(
         return Err(refused("nobody is here to agree to it").with_hint(hint));
     }
     let question = format!("Use `{name}` in spite of that, exactly as it is? [y/N] ");
-    match ask::line(&question).await {
+    match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
         _ => Err(refused("you did not agree to it")),
     }

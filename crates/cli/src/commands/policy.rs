@@ -7,13 +7,11 @@ use switchboard_host::config::{
     Config, ConfigError, Level, Policies, PolicyFile, PolicyLine, offered_names, read_policy,
 };
 use switchboard_host::policy::{Offered, broken_example, idle_rules};
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args_policy::{PolicyArguments, PolicyCommand};
 use crate::commands::{policy_explain, policy_replay, policy_test};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 pub(crate) async fn policy(context: &Context, policy: PolicyArguments) -> Result<u8, CliError> {
     match policy.command.unwrap_or(PolicyCommand::Show) {

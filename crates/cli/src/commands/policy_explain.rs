@@ -8,19 +8,17 @@ use switchboard_host::config::Config;
 use switchboard_host::format::escape_line;
 use switchboard_host::policy::{Explained, SessionFacts, Verdict};
 use switchboard_host::{Caller, Face, Origin, ProposedCall, ServerId, Target, TargetKind};
+use switchboard_terminal::{CliError, arguments_from_json, exit_code};
 
 use crate::args_policy::{CallerChoice, Explain, KindChoice};
-use crate::arguments::from_json;
 use crate::commands::policy::usable;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Explains one decision.
 pub(crate) async fn explain(context: &Context, wanted: Explain) -> Result<u8, CliError> {
     let config = usable(context)?;
     let target = target(&config, &wanted)?;
-    let arguments = from_json(&wanted.args)?;
+    let arguments = arguments_from_json(&wanted.args)?;
     let id = context.known(&config, &target.server)?;
     let host = context.start(Some(vec![id.clone()]))?;
     context.ready(&host, Some(&[id])).await?;

@@ -6,13 +6,11 @@ use switchboard_host::host::ledger_file;
 use switchboard_host::past_call;
 use switchboard_host::policy::{self, Compared, Past};
 use switchboard_host::record::{Filter, Full, Reader};
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args_policy::{LevelChoice, WhatIf};
 use crate::commands::policy::{checked, usable};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// A call about which the two policies do not agree.
 struct Difference {

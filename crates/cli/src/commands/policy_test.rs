@@ -5,11 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use switchboard_host::config::{Level, PolicyCase, read_policy_cases};
 use switchboard_host::policy::{Imagined, Policy, Rules};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::commands::policy::{checked, usable};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// What came of a case.
 struct Tried<'a> {

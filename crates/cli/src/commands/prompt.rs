@@ -2,12 +2,11 @@
 
 use serde_json::json;
 use switchboard_host::prompt::{Definitions, Options, Plan, Vendor, fit, fit_native, shown};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args::{Audience, OfServer};
 use crate::commands::tools;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Prints the text section or a vendor's definitions, within a budget if there is one.
 pub(crate) async fn show(

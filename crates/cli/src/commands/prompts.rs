@@ -3,14 +3,12 @@
 use serde_json::{Value, json};
 use switchboard_host::ProposedCall;
 use switchboard_host::connect::definition;
+use switchboard_terminal::{CliError, exit_code, table, text_arguments};
 use switchboard_wire::list::Item;
 
 use crate::args::OfServer;
 use crate::commands::{beside_running, call, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Lists prompts.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
@@ -59,7 +57,7 @@ pub(crate) async fn get(
     prompt: &str,
     words: &[String],
 ) -> Result<u8, CliError> {
-    let arguments = call::texts(words)?;
+    let arguments = text_arguments(words)?;
     let proposed = ProposedCall::prompt(server, prompt, arguments);
     let (target, how) = (proposed.target.clone(), call::How::person());
     let ended = call::anywhere(context, proposed, &how).await?;

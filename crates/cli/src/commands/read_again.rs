@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use switchboard_host::Host;
 use switchboard_host::events::What;
+use switchboard_terminal::Printer;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
-
-use crate::ui::printer::Printer;
 
 /// Tells what is wrong with configuration, rules and hooks, once for as long as it stays so.
 pub(crate) async fn tell_of_problems(printer: Printer, host: Host, stop: CancellationToken) {

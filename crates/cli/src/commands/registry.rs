@@ -11,13 +11,11 @@ use switchboard_registry::client::{Found, Limits, OFFICIAL, Reach, Registry, Reg
 use switchboard_registry::known::{KnownError, KnownServer, KnownServers};
 use switchboard_registry::plan::{Asked, Choice, Plan, choices};
 use switchboard_registry::server_json::{Listed, Status};
+use switchboard_terminal::{CliError, counted, exit_code, table};
 
 use crate::args_registry::{OfRegistry, RegistryCommand};
+use crate::commands::registry_errors::registry_error;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::counted::counted;
-use crate::ui::table::table;
 
 /// As much is shown of a line that others wrote.
 const LONGEST_LINE: usize = 500;
@@ -50,7 +48,7 @@ pub(crate) fn registries(
         let address = RegistryAddress::new(address)?;
         Registry::new(address, Some(&context.places.state), Limits::default())
     };
-    named.into_iter().map(|address| open(address).map_err(CliError::from)).collect()
+    named.into_iter().map(|address| open(address).map_err(registry_error)).collect()
 }
 
 /// The server of a name, from the first registry that knows it. One that cannot be asked is not
@@ -69,8 +67,8 @@ pub(crate) async fn lookup<'r>(
                 tell_age(context, registry, found.age);
                 return Ok((found.value, registry));
             }
-            Err(error @ RegistryError::Unknown { .. }) => unknown = error.into(),
-            Err(error) => return Err(error.into()),
+            Err(error @ RegistryError::Unknown { .. }) => unknown = registry_error(error),
+            Err(error) => return Err(registry_error(error)),
         }
     }
     Err(unknown)
@@ -85,7 +83,8 @@ async fn search(
     let mut found: Vec<(String, Listed)> = Vec::new();
     let config = context.config()?;
     for registry in registries(context, &config, of)? {
-        let answer: Found<Vec<Listed>> = registry.search(words, limit).await?;
+        let answer: Found<Vec<Listed>> =
+            registry.search(words, limit).await.map_err(registry_error)?;
         tell_age(context, &registry, answer.age);
         if answer.unreadable > 0 {
             context

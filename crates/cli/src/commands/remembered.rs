@@ -3,11 +3,9 @@
 use serde_json::{Value, json};
 use switchboard_host::config::{Remembered, remove_auto_approve};
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Lists what is always allowed by an answer.
 pub(crate) fn list(context: &Context) -> Result<u8, CliError> {

@@ -7,6 +7,7 @@ use switchboard_host::connect::definition;
 use switchboard_host::download::{self, Existing};
 use switchboard_host::format::{Item, Reply};
 use switchboard_host::{Host, ProposedCall};
+use switchboard_terminal::{CliError, exit_code, table};
 use switchboard_wire::list::Item as Listed;
 
 use crate::args::OfServer;
@@ -14,9 +15,6 @@ use crate::args_offers::Output;
 use crate::commands::beside_running::{self, Offered};
 use crate::commands::{call, outcome, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Lists resources and templates.
 pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {

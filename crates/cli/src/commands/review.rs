@@ -8,16 +8,14 @@ use switchboard_host::policy::Risk;
 use switchboard_host::review::{
     AskMatter, AskedFor, Entry, Given, Matter, State, USUAL_LIMIT, Waiting, restore_ask,
 };
+use switchboard_terminal::{
+    CallQuestion, CallResponse, CliError, ask_line, exit_code, has_person, is_yes, present_ask,
+    question_title, reason_with_risk, table,
+};
 
 use crate::args_review::{Review, ReviewCommand};
 use crate::commands::{remembered, review_answer};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask::{Asked, Said, line, title, with_risk};
-use crate::ui::asker;
-use crate::ui::form::is_yes;
-use crate::ui::table::table;
 
 /// How often is looked whether what is put here was answered elsewhere.
 const LOOK: Duration = Duration::from_millis(200);
@@ -40,7 +38,7 @@ pub(crate) async fn review(context: &Context, review: Review) -> Result<u8, CliE
         None => {
             let entries = waiting.list().await?;
             list(context, &entries)?;
-            if context.has_person() && !context.printer.json {
+            if has_person() && !context.printer.json {
                 return put_all(context, &waiting, entries).await;
             }
             Ok(exit_code::OK)
@@ -163,16 +161,16 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
     let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
     match &entry.asked.matter {
         Matter::Review(review) => {
-            let asked = Asked {
-                title: title(&review.server, &review.target, review.is_tool()),
+            let asked = CallQuestion {
+                title: question_title(&review.server, &review.target, review.is_tool()),
                 arguments: review.arguments.clone(),
-                why: with_risk(&review.why, &review.risk),
+                why: reason_with_risk(&review.why, &review.risk),
                 problem: review.problem.clone(),
                 is_tool: review.is_tool(),
             };
-            Ok(match asked.put().await {
-                Said::Answer(answer) => Some(Given::from(&answer)),
-                Said::Left | Said::Gone => None,
+            Ok(match asked.present().await {
+                CallResponse::Answer(answer) => Some(Given::from(&answer)),
+                CallResponse::Left | CallResponse::Gone => None,
             })
         }
         Matter::Ask(ask) => {
@@ -185,7 +183,7 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
                 let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);
                 return Err(unusable(why).with_hint(hint));
             };
-            Ok(asker::put(ask).await.map(|reply| Given::from(&reply)))
+            Ok(present_ask(ask).await.map(|reply| Given::from(&reply)))
         }
     }
 }
@@ -193,7 +191,7 @@ async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
 /// A yes or a no to something that is shown whole.
 async fn consent(ask: &AskMatter, details: &Value) -> Option<Given> {
     let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
-    let said = line(&format!("{shown}\nAgree? [y/N] ")).await?;
+    let said = ask_line(&format!("{shown}\nAgree? [y/N] ")).await?;
     Some(if is_yes(said.trim()) { Given::Accept(None) } else { Given::Decline })
 }
 

@@ -4,12 +4,10 @@ use serde_json::{Map, Value, json};
 use switchboard_host::review::{
     AskKind, AskedFor, Entry, Form, Given, Matter, State, Waiting, restore_ask,
 };
+use switchboard_terminal::{CliError, exit_code, open_address};
 
 use crate::args_review::{AnswerIt, AnswerWord};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::address;
 
 /// The fewest characters of a digest that tell it from others.
 const SHORTEST_DIGEST: usize = 8;
@@ -141,7 +139,7 @@ fn open(entry: &Entry) -> Result<(), CliError> {
     // Read again before it is opened: the file may have been changed since.
     let checked = restore_ask(&entry.asked, ask);
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
-    address::open(url, None).map_err(|why| {
+    open_address(url, None).map_err(|why| {
         CliError::new(exit_code::TROUBLE, why)
             .with_hint(format!("open it yourself, then accept: {url}"))
     })

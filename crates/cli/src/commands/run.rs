@@ -1,24 +1,25 @@
 //! From what was typed to the command that does it.
 
+use switchboard_terminal::CliError;
+
 use crate::args::{
     CallsCommand, Command, OfServer, PromptsCommand, ResourcesCommand, Tools, ToolsCommand,
 };
-use crate::args_chat::{ModelsCommand, SessionsCommand};
 use crate::args_hooks::HooksCommand;
 use crate::args_pins::{PinsCommand, Which};
 use crate::args_secrets::SecretsCommand;
 use crate::args_servers::ServersCommand;
 use crate::args_tasks::TasksCommand;
 use crate::args_tokens::TokensCommand;
-use crate::chat::{demo, interactive, once};
+use crate::commands::models::ModelsCommand;
+use crate::commands::sessions::SessionsCommand;
 use crate::commands::{
-    add, audit, bundle, call, calls, complete, dialects, doctor, edit, generate, hooks, index,
-    learn, lock, login, logout, logs, manual, models, pins, policy, prompt, prompts, registry,
-    resources, review, secrets, serve, server_show, servers, sessions, tasks, tokens, tools,
-    watch_resource,
+    add, audit, bundle, call, calls, chat, complete, dialects, doctor, edit, generate, hooks,
+    index, learn, lock, login, logout, logs, manual, models, pins, policy, prompt, prompts,
+    registry, resources, review, secrets, serve, server_show, servers, sessions, tasks, tokens,
+    tools, watch_resource,
 };
 use crate::context::Context;
-use crate::error::CliError;
 
 /// Runs a command; gives the exit code.
 pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliError> {
@@ -60,9 +61,9 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<u8, CliEr
         Command::Serve(serve) => serve::serve(context, *serve).await,
         Command::Tokens(of) => tokens::tokens(context, of.command.unwrap_or(TokensCommand::List)),
         Command::Complete(wanted) => complete::complete(context, &wanted).await,
-        Command::Chat(chat) => interactive::chat(context, &chat).await,
-        Command::Run(run) => once::run(context, run).await,
-        Command::Demo(demo) => demo::demo(context, demo).await,
+        Command::Chat(chat) => chat::chat(context, chat).await,
+        Command::Run(run) => chat::run(context, run).await,
+        Command::Demo(demo) => chat::demo(context, demo).await,
         Command::Models(models) => {
             let check = ModelsCommand::Check { name: None };
             models::models(context, models.command.unwrap_or(check)).await

@@ -5,13 +5,10 @@ use std::io::{IsTerminal as _, Read as _};
 use switchboard_host::config::Config;
 use switchboard_host::format::escape_line;
 use switchboard_host::login::{Secret, SecretName, Secrets, scope_of};
+use switchboard_terminal::{CliError, ask_secret_line, exit_code, table};
 
 use crate::args_secrets::{OfSecret, SecretsCommand};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
-use crate::ui::unseen;
 
 /// The longest secret, in bytes.
 const LONGEST: u64 = 64 * 1_024;
@@ -61,7 +58,7 @@ fn which(context: &Context, config: &Config, of: &OfSecret) -> Result<SecretName
 /// The secret from standard input; a person types it unseen.
 async fn read() -> Result<Secret, CliError> {
     let text = if std::io::stdin().is_terminal() {
-        unseen::line("Secret: ").await?
+        ask_secret_line("Secret: ").await?
     } else {
         let mut text = String::new();
         std::io::stdin().take(LONGEST + 1).read_to_string(&mut text)?;

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard_chat::StartOptions;
 use switchboard_console::{Onlookers, Talks};
 use switchboard_gateway::http::{self, Door, Pages};
 use switchboard_gateway::{Gateway, NameMode};
 use switchboard_host::Host;
 use switchboard_host::config::GatewayReview;
 use switchboard_host::policy::Pattern;
+use switchboard_terminal::{CliError, People, exit_code, standard_input, standard_output};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::args_serve::Serve;
+use crate::at_console::AtConsole;
 use crate::commands::serve_console::Wish;
 use crate::commands::serve_registry::Fleet;
 use crate::commands::serve_wishes::{Wishes, sound};
 use crate::commands::{
     first_use, read_again, serve_collisions, serve_console, serve_door, serve_grpc,
 };
-use crate::context::{Context, People, Wanted};
-use crate::error::CliError;
-use crate::exit_code;
+use crate::context::Context;
 use crate::recorded;
 use crate::running_instance::Instance;
-use crate::ui::pipes::{standard_input, standard_output};
 
 /// Serves until it is told to end.
 pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliError> {
@@ -62,10 +62,14 @@ pub(crate) async fn serve(context: &Context, serve: Serve) -> Result<u8, CliErro
     beside.grpc = editors.place();
     let people = match !has_port || beside.console.left_out {
         true => People::nobody(&context.printer),
-        false => People::at_console(&context.printer, &talks, &beside.console.onlookers),
+        false => AtConsole::people(&context.printer, &talks, &beside.console.onlookers),
     };
     let people = people.with_new_servers();
-    let host = context.start_with(Wanted { only: only.clone(), people, allow, model: None })?;
+    let host = context.start_at(
+        context.places.clone(),
+        context.environment.clone(),
+        StartOptions { only: only.clone(), people, allow, model: None },
+    )?;
     let told_all = CancellationToken::new();
     let telling =
         first_use::tell_of_unseen(context.printer.clone(), host.clone(), told_all.clone());

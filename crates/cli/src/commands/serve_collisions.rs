@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use switchboard_gateway::Collision;
+use switchboard_terminal::Printer;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::ui::printer::Printer;
 
 /// As many names are told; of the others, how many there are.
 const NAMED: usize = 5;

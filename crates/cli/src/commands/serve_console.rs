@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use switchboard_chat::{model_error, profile_for};
 use switchboard_console::{Address, Console, NoModel, Onlookers, OpenModel, Options, Talks};
 use switchboard_host::{Host, ServerId};
+use switchboard_terminal::CliError;
 
-use crate::chat::open::{model_error, profile_for};
 use crate::commands::dialects::OtherProducts;
 use crate::context::Context;
-use crate::error::CliError;
 
 /// What is wanted of the console.
 pub(crate) struct Wish {

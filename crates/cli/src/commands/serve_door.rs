@@ -6,10 +6,11 @@ use std::sync::Arc;
 use switchboard_gateway::http::{Door, Keys};
 use switchboard_gateway::keys::{AnyOf, Oauth, OauthOptions, TokenFile, Tokens};
 use switchboard_host::format::escape_line;
+use switchboard_terminal::CliError;
 
 use crate::commands::serve_wishes::Wishes;
+use crate::commands::tokens::key_error;
 use crate::context::Context;
-use crate::error::CliError;
 
 /// What is checked before a request is read. An address that other machines reach needs a proof.
 pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError> {
@@ -45,7 +46,7 @@ fn oauth(context: &Context, options: OauthOptions) -> Result<Oauth, CliError> {
             printer.say(&format!("the keys of the issuer `{issuer}` were fetched again"));
         }
     };
-    Ok(Oauth::new(options)?.telling(told))
+    Ok(Oauth::new(options).map_err(key_error)?.telling(told))
 }
 
 /// What no request could ever come with is a mistake, and would be found out only by a client that
@@ -77,7 +78,7 @@ fn keys(
     address: SocketAddr,
     oauth: Option<Oauth>,
 ) -> Result<Arc<dyn Keys>, CliError> {
-    let tokens = Tokens::open(TokenFile::in_state(&context.places.state))?;
+    let tokens = Tokens::open(TokenFile::in_state(&context.places.state)).map_err(key_error)?;
     if tokens.count() == 0 && oauth.is_none() {
         let hint = "`switchboard tokens add NAME` makes one";
         if !address.ip().is_loopback() {

@@ -11,13 +11,13 @@ use switchboard_gateway::http::Keys as _;
 use switchboard_gateway::keys::{TokenFile, Tokens};
 use switchboard_host::Host;
 use switchboard_host::config::Config;
+use switchboard_terminal::{CliError, exit_code};
 use tokio::task::JoinHandle;
 
 use crate::args_serve::EditorArguments;
 use crate::commands::registry::known_servers;
+use crate::commands::tokens::key_error;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// What is wanted for editors.
 pub(crate) struct Wish {
@@ -73,7 +73,7 @@ impl Wish {
         let door = match &place {
             Place::Unix(_) => Door::Owner,
             Place::Tcp(_) => {
-                let tokens = Tokens::open(TokenFile::in_state(state))?;
+                let tokens = Tokens::open(TokenFile::in_state(state)).map_err(key_error)?;
                 if tokens.count() == 0 {
                     let hint = "`switchboard tokens add NAME` makes one";
                     context.printer.warn("there is no token yet, so nobody is let in", Some(hint));

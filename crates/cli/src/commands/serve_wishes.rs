@@ -9,12 +9,12 @@ use switchboard_gateway::{CallerLimits, NameMode, Options, ToolMode};
 use switchboard_host::config::{
     Config, ConfigError, GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools,
 };
+use switchboard_terminal::CliError;
 
 use crate::args_serve::{
     LimitArguments, NameChoice, OauthArguments, ReviewChoice, Serve, ToolChoice,
 };
 use crate::context::Context;
-use crate::error::CliError;
 
 /// The port that clients are told of by default.
 const PORT: u16 = 8808;

@@ -6,11 +6,9 @@ use serde_json::json;
 use switchboard_host::config::{Approvals, Layer, ServerConfig, difference};
 use switchboard_host::format::escape_line;
 use switchboard_host::redact;
+use switchboard_terminal::{CliError, exit_code, finding_line};
 
-use crate::commands::consent;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Shows a server's entry.
 pub(crate) fn show(context: &Context, name: &str) -> Result<u8, CliError> {
@@ -47,7 +45,7 @@ pub(crate) fn show(context: &Context, name: &str) -> Result<u8, CliError> {
         _ = writeln!(text, "    {line}");
     }
     for finding in &server.findings {
-        _ = writeln!(text, "    {}", consent::line(finding));
+        _ = writeln!(text, "    {}", finding_line(finding));
     }
     for line in &changed {
         _ = writeln!(text, "  {line}");

@@ -11,6 +11,7 @@ use switchboard_host::connect::{Command, Failure, Server, Status};
 use switchboard_host::events::What;
 use switchboard_host::format::escape_line;
 use switchboard_host::login::Held;
+use switchboard_terminal::{CliError, exit_code, table};
 
 use tokio::sync::broadcast::error::RecvError;
 
@@ -19,9 +20,6 @@ use crate::commands::consent::{self, how};
 use crate::commands::login::in_words;
 use crate::commands::{servers_running, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 #[derive(Serialize)]
 struct Shown<'a> {

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_host::percent::part;
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args::OfServer;
 use crate::commands::consent;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 use crate::running_instance::Instance;
-use crate::ui::table::table;
 
 /// How often a server that is on its way up is looked at.
 const AGAIN: Duration = Duration::from_millis(200);

@@ -1,28 +1,94 @@
 //! Lists, shows, names, writes out, deletes and forks conversations.
 
+use clap::{Args, Subcommand, ValueEnum};
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 
 use serde_json::json;
 use switchboard_agent::{as_json, as_markdown, fork, kept_inputs};
+use switchboard_chat::{open_error, open_sessions};
 use switchboard_host::format::escape_prose;
 use switchboard_host::record::{SessionSummary, Sessions};
+use switchboard_terminal::{CliError, ask_line, exit_code, table};
 
-use crate::args_chat::{ExportForm, SessionsCommand};
-use crate::chat::open;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask;
-use crate::ui::table::table;
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List conversations, the last changed first
+    #[command(visible_alias = "ls")]
+    List {
+        /// At most so many
+        #[arg(long, short = 'n', default_value_t = 20)]
+        limit: u32,
+    },
+    /// Show a conversation
+    Show {
+        /// Its id, the beginning of it, its name, or `last`
+        session: String,
+    },
+    /// Give a conversation a name
+    Rename {
+        /// Its id, the beginning of it, its name, or `last`
+        session: String,
+        /// The new name
+        name: String,
+    },
+    /// Write a conversation to a file or to standard output
+    Export {
+        /// Its id, the beginning of it, its name, or `last`
+        session: String,
+        /// The form
+        #[arg(long, short, value_enum, default_value_t = ExportForm::Markdown)]
+        form: ExportForm,
+        /// The file to write
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Delete a conversation
+    #[command(visible_alias = "rm")]
+    Delete {
+        /// Its id, the beginning of it, its name, or `last`
+        session: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Begin a new conversation with the steps of another one
+    Fork {
+        /// Its id, the beginning of it, its name, or `last`
+        session: String,
+        /// The last step that is taken over; all of them by default
+        #[arg(long, value_name = "STEP")]
+        step: Option<u64>,
+        /// A name for the new one
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// For people
+    Markdown,
+    /// For programs, with every step
+    Json,
+}
 
 /// Does what is wanted with conversations.
 pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Result<u8, CliError> {
-    let sessions = open::sessions(context, &context.config()?)?;
+    let sessions = open_sessions(&context.places.state, context.recording(), &context.config()?)?;
     match command {
         SessionsCommand::List { limit } => list(context, &sessions, limit).await?,
         SessionsCommand::Show { session } => {
             let found = sessions.find(&session).await?;
-            let entries = kept_inputs(&sessions, &found.id).await?;
+            let entries = kept_inputs(&sessions, &found.id).await.map_err(open_error)?;
             if context.printer.json {
                 context.printer.json(&as_json(&found, &entries))?;
             } else {
@@ -37,7 +103,7 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
         }
         SessionsCommand::Export { session, form, output } => {
             let found = sessions.find(&session).await?;
-            let entries = kept_inputs(&sessions, &found.id).await?;
+            let entries = kept_inputs(&sessions, &found.id).await.map_err(open_error)?;
             let text = match form {
                 ExportForm::Markdown => as_markdown(&found, entries),
                 ExportForm::Json => format!("{:#}\n", as_json(&found, &entries)),
@@ -56,7 +122,9 @@ pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Res
         }
         SessionsCommand::Fork { session, step, name } => {
             let found = sessions.find(&session).await?;
-            let fork = fork(&sessions, &found.id, step.unwrap_or(found.steps), name).await?;
+            let fork = fork(&sessions, &found.id, step.unwrap_or(found.steps), name)
+                .await
+                .map_err(open_error)?;
             if context.printer.json {
                 context.printer.json(&json!({ "session": fork.to_string() }))?;
             } else {
@@ -123,7 +191,7 @@ async fn delete(
             return Err(CliError::usage("deleting needs a person's yes").with_hint("add --yes"));
         }
         let question = format!("Delete session {} with {} steps? [y/N] ", found.id, found.steps);
-        let answer = ask::line(&question).await;
+        let answer = ask_line(&question).await;
         if !matches!(answer.as_deref().map(str::trim), Some("y" | "yes")) {
             context.printer.say("nothing was deleted");
             return Ok(());

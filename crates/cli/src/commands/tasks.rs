@@ -6,17 +6,13 @@ use serde_json::{Value, json};
 use switchboard_host::execute::{TaskHandle, TaskState, TaskWish};
 use switchboard_host::format::escape;
 use switchboard_host::record::{CallId, StoredTask, WhichTasks};
-use switchboard_host::running::TaskError;
 use switchboard_host::{Attention, Host, OutcomeKind, ServerId, Target, TargetKind};
+use switchboard_terminal::{CliError, exit_code, show_progress, table};
 
 use crate::args_tasks::{OneTask, TaskList, TasksCommand};
 use crate::commands::outcome::{self, Ended};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 use crate::recorded::reader;
-use crate::ui::progress;
-use crate::ui::table::table;
 
 /// How often `--watch` looks at the record.
 const LOOK: Duration = Duration::from_millis(500);
@@ -149,7 +145,7 @@ async fn wait(context: &Context, one: &OneTask) -> Result<u8, CliError> {
     let stored = stored(context, one).await?;
     let host = started(context, &stored.place.server).await?;
     let target = target(&stored);
-    let (progress, bar) = progress::show(&context.printer, &format!("waiting for {target}"));
+    let (progress, bar) = show_progress(&context.printer, &format!("waiting for {target}"));
     let attention = Attention {
         cancel: context.interrupts.token().clone(),
         progress: Some(progress),
@@ -250,16 +246,4 @@ fn stranger_json(server: &str, task: &TaskHandle, state: &TaskState) -> Value {
         "status": state.status.as_str(),
         "message": state.message,
     })
-}
-
-impl From<TaskError> for CliError {
-    fn from(error: TaskError) -> Self {
-        let hint = error.hint().map(str::to_owned);
-        let code = match &error {
-            TaskError::Ledger(_) => exit_code::TROUBLE,
-            TaskError::NoCall(_) | TaskError::NoTask(_) => exit_code::USAGE,
-            TaskError::Server { .. } => exit_code::FAILED,
-        };
-        Self { message: error.to_string(), hint, code }
-    }
 }

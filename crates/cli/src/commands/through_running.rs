@@ -9,19 +9,16 @@ use switchboard_host::connect::definition;
 use switchboard_host::execute::TaskWish;
 use switchboard_host::percent::part;
 use switchboard_host::{Origin, Outcome, ProposedCall, Target};
+use switchboard_terminal::{CliError, Patience, exit_code, has_person, show_progress};
 
 use crate::args::OfServer;
-use crate::args_review::Patience;
 use crate::commands::beside_running;
 use crate::commands::call::How;
 use crate::commands::following::Following;
 use crate::commands::outcome::Ended;
 use crate::commands::tool_row::ToolRow;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 use crate::running_instance::Instance;
-use crate::ui::progress;
 
 /// The longest call that is passed on.
 const LONGEST: usize = 32 << 20;
@@ -76,14 +73,14 @@ impl RunningServer {
         proposed: &ProposedCall,
         how: &How<'_>,
     ) -> Result<Option<Ended>, CliError> {
-        let Some(wanted) = wanted(context, proposed, how) else { return Ok(None) };
+        let Some(wanted) = wanted(proposed, how) else { return Ok(None) };
         let target = &proposed.target;
         let limit_bytes = context.silent_config().settings.result_limit_bytes;
         let stop = context.interrupts.token();
         let beginning = self.instance.begin_call(&wanted, limit_bytes);
         let begun = stop.run_until_cancelled(beginning).await.ok_or_else(interrupted)?;
         let Some(stream) = begun.map_err(|_| gone(target))? else { return Ok(None) };
-        let (progress, bar) = progress::show(&context.printer, &format!("calling {target}"));
+        let (progress, bar) = show_progress(&context.printer, &format!("calling {target}"));
         // The question needs the terminal for itself.
         if how.caller.origin != Origin::Person {
             bar.finish_and_clear();
@@ -109,11 +106,11 @@ impl RunningServer {
 }
 
 /// What is told there of what is wanted; nothing if it cannot be told.
-fn wanted(context: &Context, proposed: &ProposedCall, how: &How<'_>) -> Option<WantedCall> {
+fn wanted(proposed: &ProposedCall, how: &How<'_>) -> Option<WantedCall> {
     let ProposedCall { target, arguments } = proposed;
     let text = arguments.as_str();
     let people = match how.patience {
-        _ if context.has_person() => Whom::Here,
+        _ if has_person() => Whom::Here,
         Some(_) => Whom::Elsewhere,
         None => Whom::Nobody,
     };

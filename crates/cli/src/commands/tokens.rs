@@ -5,12 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use switchboard_gateway::keys::{KeyError, NewToken, Token, TokenFile};
 use switchboard_host::policy::Pattern;
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args_tokens::{AddToken, TokensCommand};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Does what is wanted with tokens.
 pub(crate) fn tokens(context: &Context, command: TokensCommand) -> Result<u8, CliError> {
@@ -19,7 +17,7 @@ pub(crate) fn tokens(context: &Context, command: TokensCommand) -> Result<u8, Cl
         TokensCommand::Add(add) => make(context, &file, add)?,
         TokensCommand::List => list(context, &file)?,
         TokensCommand::Revoke { name } => {
-            file.revoke(&name)?;
+            file.revoke(&name).map_err(key_error)?;
             context.printer.say(&format!("revoked `{name}`"));
         }
     }
@@ -34,7 +32,7 @@ fn make(context: &Context, file: &TokenFile, add: AddToken) -> Result<(), CliErr
     let servers = add.server.iter().map(|name| Pattern::text_of_server(name));
     let sees = servers.chain(add.tool).collect();
     let new = NewToken { name: add.name, sees, lasts: add.expires };
-    let (token, text) = file.add(&new)?;
+    let (token, text) = file.add(&new).map_err(key_error)?;
     if context.printer.json {
         let mut shown = as_row(&new.name, &token);
         if let Some(members) = shown.as_object_mut() {
@@ -50,7 +48,7 @@ fn make(context: &Context, file: &TokenFile, add: AddToken) -> Result<(), CliErr
 }
 
 fn list(context: &Context, file: &TokenFile) -> Result<(), CliError> {
-    let tokens = file.read()?;
+    let tokens = file.read().map_err(key_error)?;
     if context.printer.json {
         let rows: Vec<Value> = tokens.iter().map(|(name, token)| as_row(name, token)).collect();
         return context.printer.json(&rows);
@@ -99,20 +97,19 @@ fn span(time: Duration) -> String {
     }
 }
 
-impl From<KeyError> for CliError {
-    fn from(error: KeyError) -> Self {
-        let code = match &error {
-            KeyError::BadName(_)
-            | KeyError::Exists(_)
-            | KeyError::Unknown(_)
-            | KeyError::Address(_)
-            | KeyError::BadScope(_) => exit_code::USAGE,
-            KeyError::File { .. }
-            | KeyError::Damaged { .. }
-            | KeyError::NoRandomness
-            | KeyError::NoClient(_) => exit_code::TROUBLE,
-        };
-        let hint = error.hint().map(str::to_owned);
-        Self { message: error.to_string(), hint, code }
-    }
+/// Converts an error of tokens and identity providers for the terminal.
+pub(crate) fn key_error(error: KeyError) -> CliError {
+    let code = match &error {
+        KeyError::BadName(_)
+        | KeyError::Exists(_)
+        | KeyError::Unknown(_)
+        | KeyError::Address(_)
+        | KeyError::BadScope(_) => exit_code::USAGE,
+        KeyError::File { .. }
+        | KeyError::Damaged { .. }
+        | KeyError::NoRandomness
+        | KeyError::NoClient(_) => exit_code::TROUBLE,
+    };
+    let hint = error.hint().map(str::to_owned);
+    CliError { message: error.to_string(), hint, code }
 }

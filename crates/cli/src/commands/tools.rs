@@ -8,15 +8,13 @@ use switchboard_host::catalog::{Catalog, Entry, nearest, signature};
 use switchboard_host::connect::definition;
 use switchboard_host::format::{escape, escape_json, escape_line};
 use switchboard_host::{Host, Lease, ServerId, TargetKind};
+use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::args::{ListTools, OfServer};
 use crate::commands::beside_running::{self, Which};
 use crate::commands::held;
 use crate::commands::tool_row::ToolRow;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::table::table;
 
 /// Lists tools.
 pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, CliError> {

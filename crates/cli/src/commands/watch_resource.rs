@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 use switchboard_host::events::What;
 use switchboard_host::format::escape_line;
 use switchboard_host::{Caller, Host, ProposedCall};
+use switchboard_terminal::{CliError, exit_code};
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::args::OfServer;
 use crate::args_offers::WatchResource;
 use crate::commands::{call, tools};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Watches a resource; Ctrl-C ends it well.
 pub(crate) async fn watch(context: &Context, wanted: &WatchResource) -> Result<u8, CliError> {

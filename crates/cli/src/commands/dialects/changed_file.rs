@@ -7,11 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use switchboard_host::{digest, plain_path, whole_file};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// As many changes are remembered; older ones cannot be undone.
 const MOST: usize = 200;

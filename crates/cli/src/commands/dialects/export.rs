@@ -8,6 +8,7 @@ use switchboard_dialects::{
 };
 use switchboard_host::format::escape_line;
 use switchboard_host::redact;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::args_export::{Connect, Export, HowToWrite};
 use crate::commands::dialects::changed_file::{real, write};
@@ -16,8 +17,6 @@ use crate::commands::dialects::plan::plain_secrets;
 use crate::commands::dialects::sources::{read_text, surroundings};
 use crate::commands::dialects::undo::undo;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 #[derive(Serialize)]
 struct Shown<'a> {

@@ -6,11 +6,10 @@ use std::path::Path;
 use switchboard_dialects::{Entry, HttpKind, Reach, Text, read_ours};
 use switchboard_host::ServerId;
 use switchboard_host::config::{self, Config, Finding};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// The name under which products know us.
 const NAME: &str = "switchboard";

@@ -5,12 +5,12 @@ use std::path::Path;
 use switchboard_console::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
 use switchboard_dialects::{Dialect, Section, is_link, read_link};
 use switchboard_host::config::{self, Environment, Places};
+use switchboard_terminal::CliError;
 
 use crate::commands::dialects::import::there;
 use crate::commands::dialects::plan::{Action, Item, plan};
 use crate::commands::dialects::shown::{advice, how};
 use crate::commands::dialects::sources::{Source, Unreadable, installed};
-use crate::error::CliError;
 
 /// The products of this machine.
 pub(crate) struct OtherProducts {

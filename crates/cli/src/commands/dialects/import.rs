@@ -6,6 +6,7 @@ use std::path::Path;
 use switchboard_dialects::{Entry, read_ours};
 use switchboard_host::config::{self, Places, Replace};
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
 
 use crate::args_import::Import;
 use crate::args_servers::Scope;
@@ -14,10 +15,6 @@ use crate::commands::dialects::shown;
 use crate::commands::dialects::sources::{self, Source, read_text};
 use crate::commands::edit::file_of;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::ui::ask;
-use crate::ui::form::is_yes;
 
 /// Shows what there is, asks, and takes it over. Nothing is started.
 pub(crate) async fn import(context: &Context, import: &Import) -> Result<u8, CliError> {
@@ -99,7 +96,7 @@ async fn agree(context: &Context, file: &Path, count: usize) -> Result<(), CliEr
     let servers = if count == 1 { "this server" } else { "these servers" };
     let place = file.display().to_string();
     let question = format!("Take {servers} into {}? [y/N] ", escape_line(&place));
-    match ask::line(&question).await {
+    match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
         _ => Err(refused("you did not agree to it")),
     }

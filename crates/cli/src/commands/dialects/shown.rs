@@ -5,13 +5,12 @@ use switchboard_dialects::{Entry, Note, Reach};
 use switchboard_host::config::Finding;
 use switchboard_host::format::escape_line;
 use switchboard_host::redact;
+use switchboard_terminal::{CliError, finding_line, table};
 
 use crate::commands::consent;
 use crate::commands::dialects::plan::{Action, Item};
 use crate::commands::dialects::sources::{Source, Unreadable};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::ui::table::table;
 
 /// One server for scripts.
 #[derive(Serialize)]
@@ -142,7 +141,7 @@ fn about(context: &Context, item: &Item) {
         say(&format!("note: {note}"));
     }
     for finding in &item.findings {
-        context.printer.say(&format!("`{}`: {}", escape_line(name), consent::line(finding)));
+        context.printer.say(&format!("`{}`: {}", escape_line(name), finding_line(finding)));
     }
     if item.findings.iter().any(Finding::is_danger) {
         say(&format!("hint: it does not run before `switchboard servers approve {name}`"));

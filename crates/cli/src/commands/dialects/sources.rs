@@ -8,10 +8,9 @@ use switchboard_dialects::{
     Dialect, Entry, Location, Note, Scope, Section, Surroundings, System, is_link, read_link,
 };
 use switchboard_host::config::{Environment, Places};
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// A longer file is no file with settings.
 const LONGEST: u64 = 16 * 1_024 * 1_024;

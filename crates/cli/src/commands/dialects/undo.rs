@@ -5,14 +5,13 @@ use std::fs;
 use serde_json::json;
 use switchboard_dialects::Dialect;
 use switchboard_host::format::escape_line;
+use switchboard_terminal::{CliError, exit_code};
 
 use crate::commands::dialects::changed_file::{
     Change, digest_of, real, remember, remembered, replace,
 };
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::exit_code;
 
 /// Undoes the last change, of one product or of any, unless somebody has changed the file since.
 pub(super) fn undo(context: &Context, product: Option<Dialect>) -> Result<u8, CliError> {

@@ -1,0 +1,119 @@
+//! Resources and prompts of servers, brought into what a person says.
+
+use switchboard_host::call::no_arguments;
+use switchboard_host::format::{
+    Image, InvalidOutput, Reply, Vision, for_model, provenance, shorten,
+};
+use switchboard_host::{Caller, Face, Host, Origin, OutcomeKind, ProposedCall, Target};
+use switchboard_terminal::{CliError, exit_code, text_arguments};
+use switchboard_wire::Json;
+
+/// What a person says, with what they attached to it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
+}
+
+/// Reads every `@server:uri` of a line and puts it after the words.
+pub(crate) async fn attached(
+    host: &Host,
+    session: &str,
+    line: &str,
+    limit: usize,
+) -> Result<Said, CliError> {
+    let mut said = Said { text: line.to_owned(), images: Vec::new() };
+    for (server, uri) in mentioned(host, line) {
+        let reply = fetched(
+            host,
+            session,
+            ProposedCall::resource(&server, &uri),
+            Reply::from_resource_json,
+        )
+        .await?;
+        let shown = for_model(&reply, Vision::Yes);
+        let text = shorten(&shown.text, limit)
+            .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
+        // The person chose it, not what it says.
+        let label = provenance(&format!("{server}/{uri}"), &text);
+        let text = label.map_or_else(|| text.clone(), |found| format!("{}\n\n{text}", found.label));
+        said.text.push_str(&format!(
+            "\n\n[Resource `{uri}` of server `{server}`, attached by the user:]\n{text}"
+        ));
+        said.images.extend(shown.images);
+    }
+    Ok(said)
+}
+
+/// Fetches a prompt of a server; its messages are what the person says.
+pub(crate) async fn prompted(
+    host: &Host,
+    session: &str,
+    server: &str,
+    prompt: &str,
+    arguments: &[String],
+) -> Result<Said, CliError> {
+    let arguments: Json =
+        if arguments.is_empty() { no_arguments() } else { text_arguments(arguments)? };
+    let reply = fetched(
+        host,
+        session,
+        ProposedCall::prompt(server, prompt, arguments),
+        Reply::from_prompt_json,
+    )
+    .await?;
+    let shown = for_model(&reply, Vision::Yes);
+    // Most prompts are one message of the user: then these are the words.
+    let text = match shown.text.strip_prefix("user: ") {
+        Some(words) if reply.items.len() == 1 => words.to_owned(),
+        _ => shown.text,
+    };
+    Ok(Said { text, images: shown.images })
+}
+
+/// The servers and addresses that a line mentions.
+fn mentioned(host: &Host, line: &str) -> Vec<(String, String)> {
+    let fleet = host.fleet().load();
+    let mention = |word: &str| {
+        let word = word.strip_prefix('@')?;
+        // Names may hold a colon, so the servers that are there decide where the name ends.
+        let fitting = fleet.servers.keys().filter_map(|id| {
+            let uri = word.strip_prefix(id.as_str())?.strip_prefix(':')?;
+            // A sentence goes on after it.
+            let uri = uri.trim_end_matches([',', '.', ';', '!', '?', ')']);
+            (!uri.is_empty()).then(|| (id.to_string(), uri.to_owned()))
+        });
+        fitting.max_by_key(|(server, _)| server.len())
+    };
+    line.split_whitespace().filter_map(mention).collect()
+}
+
+/// Calls as the person, who typed it, and reads the result with `read`. The call belongs to the
+/// conversation, which gets to see it.
+async fn fetched(
+    host: &Host,
+    session: &str,
+    proposed: ProposedCall,
+    read: fn(&str) -> Result<Reply, InvalidOutput>,
+) -> Result<Reply, CliError> {
+    let target: Target = proposed.target.clone();
+    let caller = Caller {
+        face: Face::Chat,
+        origin: Origin::Person,
+        name: "person".to_owned(),
+        reference: Some(format!("{session}/attached")),
+    };
+    let record = host.call(&host.lease(), proposed, &caller).await;
+    let outcome = record.outcome;
+    if outcome.kind != OutcomeKind::Ok {
+        let message = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
+        let error = CliError::new(exit_code::FAILED, format!("`{target}`: {message}"));
+        return Err(match outcome.hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        });
+    }
+    let bytes = outcome.result.unwrap_or_default();
+    read(&String::from_utf8_lossy(&bytes))
+        .map_err(|problem| CliError::new(exit_code::FAILED, format!("`{target}`: {problem}")))
+}

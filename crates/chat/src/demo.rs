@@ -1,0 +1,150 @@
+//! `switchboard demo`: the whole loop in a minute, with nothing configured.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use switchboard_agent::turn::{Decision, TurnEnd};
+use switchboard_agent::{Conversation, Event, Opening, Parts};
+use switchboard_host::config::{ChatSettings, ModelProfile, Places, Provider};
+use switchboard_host::record::Sessions;
+use switchboard_host::{Face, Host};
+use switchboard_terminal::{
+    CliError, Desk, DeskItem, People, Presented, exit_code, has_person, present,
+};
+
+use crate::open::{model_error, open_error};
+use crate::program::{ChatContext, StartOptions};
+use crate::show::Show;
+
+/// What the scripted model says. It reads the results, as a real one would.
+const SCRIPT: &str = include_str!("demo_script.json");
+
+const QUESTION: &str = "What is in this folder, and what is left to do?";
+
+const ASKED: &str = "
+That was the loop: the model asked, you decided, the server ran it, the result went back.
+hint: `switchboard chat --model ollama:qwen3` talks to a real model";
+
+const NOT_ASKED: &str = "
+Nobody was there to be asked, so nothing ran.
+hint: try it at a terminal, or with --yes";
+
+const FILES: [(&str, &str); 2] = [
+    ("garden.md", "# Garden\n\n- [x] buy seeds\n- [ ] dig the bed\n- [ ] water the beans\n"),
+    ("readme.txt", "Notes for the demo of Switchboard.\n"),
+];
+
+/// Shows the loop: a scripted model, the built-in server, real questions. With `answers_yes`, every
+/// question is answered with yes.
+///
+/// # Errors
+/// When the demo cannot be set up or printed.
+pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, CliError> {
+    let folder = tempfile::tempdir()?;
+    let (notes, script) = lay_out(folder.path())?;
+    let profile = ModelProfile {
+        file: Some(script),
+        ..ModelProfile::new("demo", Provider::Scripted, "script")
+    };
+    let model = switchboard_models::open(&profile, context.environment).map_err(model_error)?;
+
+    let (desk, mut questions) = Desk::new();
+    let asked = has_person() || answers_yes;
+    let people = if asked { People::at(&desk) } else { People::nobody(context.printer) };
+    let host = start(context, folder.path(), &notes, people)?;
+    host.settled(None).await;
+    let parts = Parts {
+        host: host.clone(),
+        model: Arc::clone(&model),
+        sessions: Sessions::in_memory()?,
+        settings: ChatSettings::default(),
+        face: Face::Chat,
+    };
+    let opening = Opening::New { name: None, folder: notes };
+    let (conversation, mut events) =
+        Conversation::open(parts, opening).await.map_err(open_error)?;
+    let mut show = Show::new(context, model.as_ref());
+    context.printer.say(
+        "A scripted model, the built-in server and your word: nothing is configured, nothing \
+         leaves this machine.\n",
+    );
+    context.printer.say(&format!("> {QUESTION}\n"));
+    conversation.say(QUESTION, Vec::new()).await;
+    let (mut left_open, mut code) = (Vec::new(), exit_code::OK);
+    loop {
+        tokio::select! {
+            biased;
+            () = context.interrupts.token().cancelled() => {
+                code = exit_code::INTERRUPTED;
+                break;
+            }
+            event = events.recv() => {
+                let Some(event) = event else { break };
+                show.event(&event)?;
+                match event {
+                    Event::TurnEnded { end, .. } => {
+                        if end == TurnEnd::Cancelled {
+                            code = exit_code::INTERRUPTED;
+                        }
+                        break;
+                    }
+                    Event::Limit(_) => conversation.decide(Decision::Stop).await,
+                    _ => {}
+                }
+            }
+            Some(waiting) = questions.recv() => {
+                show.pause();
+                let waiting = match waiting {
+                    DeskItem::Question(question) if answers_yes => {
+                        // Whoever waited for the answer may have gone.
+                        question.answer.send(switchboard_host::policy::Answer::Run).ok();
+                        continue;
+                    }
+                    waiting => waiting,
+                };
+                let put = tokio::select! {
+                    put = present(waiting) => put,
+                    () = context.interrupts.token().cancelled() => continue,
+                };
+                if let Presented::Interrupted(_) = put {
+                    conversation.cancel().await;
+                }
+                left_open.push(put);
+            }
+        }
+    }
+    show.finish();
+    drop(left_open);
+    conversation.close().await;
+    host.stop().await;
+    if code == exit_code::OK {
+        context.printer.say(if asked { ASKED } else { NOT_ASKED });
+    }
+    Ok(code)
+}
+
+/// Writes the notes and the script.
+fn lay_out(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
+    let (notes, script) = (folder.join("notes"), folder.join("script.json"));
+    std::fs::create_dir(&notes)?;
+    for (name, text) in FILES {
+        std::fs::write(notes.join(name), text)?;
+    }
+    std::fs::write(&script, SCRIPT)?;
+    Ok((notes, script))
+}
+
+/// A host that knows no file and no other server.
+fn start(
+    context: &ChatContext<'_>,
+    folder: &Path,
+    notes: &Path,
+    people: People,
+) -> Result<Host, CliError> {
+    let mut environment = context.environment.clone();
+    environment.current_dir = notes.to_owned();
+    let places =
+        Places { user: None, project: None, state: folder.join("state"), ..context.places.clone() };
+    let wanted = StartOptions { only: None, people, allow: Vec::new(), model: None };
+    context.program.start(places, environment, wanted)
+}

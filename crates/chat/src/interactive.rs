@@ -1,0 +1,362 @@
+//! `switchboard chat`: a person and a model at one terminal.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use switchboard_agent::Event;
+use switchboard_agent::turn::{Decision, TurnEnd};
+use switchboard_host::Recording;
+use switchboard_host::format::{escape_line, escape_prose};
+use switchboard_host::model::Message;
+use switchboard_terminal::{
+    CliError, Desk, DeskItem, Editor, Line, People, Presented, Presses, TypedLines, exit_code,
+    has_person, is_terminal_gone, leave_open, leave_to_others, present,
+};
+use tokio::sync::mpsc;
+
+use crate::attach::{Said, attached, prompted};
+use crate::complete::Completions;
+use crate::open::{Open, TalkOptions, model_for, open};
+use crate::program::ChatContext;
+use crate::show::Show;
+use crate::slash::{Slash, Typed, typed};
+use crate::suggest::Suggestion;
+
+/// So many lines are shown of what was said last when a conversation goes on.
+const LINES_OF_BEFORE: usize = 8;
+
+/// Two presses of Ctrl-C within this time leave.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// Holds a conversation at the terminal, a new one or the one that `resume` names.
+///
+/// # Errors
+/// When it cannot be opened, read or printed.
+pub async fn chat(
+    context: &ChatContext<'_>,
+    talk: &TalkOptions,
+    resume: Option<&str>,
+) -> Result<u8, CliError> {
+    if context.printer.json {
+        return Err(CliError::usage("`chat` is for people and prints no JSON")
+            .with_hint("`switchboard run --json` prints every event"));
+    }
+    let (desk, questions) = Desk::new();
+    // Lines that come from a file are no answers to questions.
+    let people = if has_person() { People::at(&desk) } else { People::nobody(context.printer) };
+    let opened = open(context, talk, resume, people).await?;
+    let show = Show::new(context, opened.model.as_ref());
+    let mut face = Interactive {
+        context,
+        opened,
+        questions,
+        show,
+        said: 0,
+        ahead: VecDeque::new(),
+        left: None,
+        suggestion: Suggestion::default(),
+    };
+    let outcome = face.hold().await;
+    face.show.finish();
+    let code = face.left.unwrap_or(exit_code::OK);
+    let session = face.opened.close().await;
+    if context.recording == Recording::On {
+        context.printer.say(&format!("`switchboard chat --resume {session}` goes on from here"));
+    }
+    outcome.map(|()| code)
+}
+
+pub(super) struct Interactive<'a> {
+    pub(super) context: &'a ChatContext<'a>,
+    pub(super) opened: Open,
+    questions: mpsc::Receiver<DeskItem>,
+    pub(super) show: Show,
+    /// How much was said; a turn that ended before the last of it is not the last one.
+    pub(super) said: u64,
+    /// Commands that were typed in the middle of a turn and have to wait for its end.
+    pub(super) ahead: VecDeque<String>,
+    /// The exit code, once the person leaves or has to.
+    pub(super) left: Option<u8>,
+    suggestion: Suggestion,
+}
+
+impl Interactive<'_> {
+    async fn hold(&mut self) -> Result<(), CliError> {
+        self.greet();
+        if !self.opened.idle {
+            // What was left in the middle goes on by itself.
+            self.follow().await?;
+        }
+        let completions = Arc::new(Completions { host: self.opened.host.clone() });
+        let history = self.context.places.state.join("chat-history");
+        let history = Some(history).filter(|_| self.context.recording == Recording::On);
+        let editor = Editor::new(history, completions);
+        let mut editor =
+            Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
+        let mut pressed: Option<Instant> = None;
+        while self.left.is_none() {
+            // Servers may come up, and others be added, while the conversation goes on.
+            self.context.program.ask_about_new_servers(&self.opened.host).await?;
+            if let Some(line) = self.ahead.pop_front() {
+                if let Err(error) = self.line(&line).await {
+                    error.show();
+                }
+                continue;
+            }
+            let Some(mut owned) = editor.take() else { break };
+            let read = tokio::task::spawn_blocking(move || {
+                let line = owned.read("> ");
+                (owned, line)
+            });
+            let (owned, line) = tokio::select! {
+                read = read => read.map_err(|error| {
+                    CliError::new(exit_code::TROUBLE, format!("the prompt failed: {error}"))
+                })?,
+                () = self.context.interrupts.token().cancelled() => break,
+            };
+            let mut owned = owned;
+            if let Some(warning) = owned.take_warning() {
+                self.context.printer.warn(&warning, None);
+            }
+            editor = Some(owned);
+            match line.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))? {
+                Line::End => break,
+                Line::Interrupted => {
+                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
+                        break;
+                    }
+                    pressed = Some(Instant::now());
+                    self.context.printer.say("press Ctrl-C once more to leave");
+                }
+                Line::Text(line) => {
+                    // What goes wrong with one line is told, and the next one is read.
+                    if let Err(error) = self.line(&line).await {
+                        error.show();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn greet(&self) {
+        let (about, fleet) = (self.opened.model.about(), self.opened.host.fleet().load());
+        let tools: usize = fleet.servers.values().map(|server| server.offers.tools.len()).sum();
+        let servers = fleet.servers.len();
+        let plural = if servers == 1 { "" } else { "s" };
+        self.context.printer.say(&format!(
+            "{} ({}), {servers} server{plural}, {tools} tools. /help shows what you can type.",
+            escape_line(&about.profile),
+            escape_line(&about.model),
+        ));
+        for message in self.opened.last_words.iter() {
+            let (who, text) = match message {
+                Message::User { text, .. } => ("> ", text),
+                Message::Assistant { text, .. } => ("", text),
+                Message::Results { .. } => continue,
+            };
+            let mut lines = text.lines();
+            for line in lines.by_ref().take(LINES_OF_BEFORE) {
+                self.context.printer.say(&format!("{who}{}", escape_line(line)));
+            }
+            if lines.next().is_some() {
+                self.context.printer.say("…");
+            }
+        }
+    }
+
+    async fn line(&mut self, line: &str) -> Result<(), CliError> {
+        let fleet = self.opened.host.fleet().load();
+        let is_server = |name: &str| fleet.servers.contains_key(name);
+        match typed(line, is_server) {
+            Typed::Nothing => Ok(()),
+            Typed::Words(words) => {
+                self.suggestion.consider(self.context, &self.opened.config, &words).await;
+                let host = self.opened.host.clone();
+                let limit = self.opened.config.settings.chat.result_chars;
+                let session = self.opened.conversation.session().to_string();
+                let said = self.meanwhile(attached(&host, &session, &words, limit)).await?;
+                self.say(said).await
+            }
+            Typed::Prompt { server, prompt, arguments } => {
+                let host = self.opened.host.clone();
+                let session = self.opened.conversation.session().to_string();
+                let fetching = prompted(&host, &session, &server, &prompt, &arguments);
+                let said = self.meanwhile(fetching).await?;
+                self.context.printer.say(&escape_prose(&said.text));
+                self.say(said).await
+            }
+            Typed::Unknown(word) => {
+                Err(CliError::usage(format!("`{word}` is no command")).with_hint("try /help"))
+            }
+            Typed::Slash(slash) => self.slash(slash).await,
+        }
+    }
+
+    /// Does something that the person may give up, and puts what servers ask because of it.
+    async fn meanwhile<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        let mut presses = self.context.interrupts.take_over();
+        let mut work = std::pin::pin!(work);
+        let mut left_open = Vec::new();
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = presses.next() => {
+                    return Err(CliError::new(exit_code::INTERRUPTED, "given up"));
+                }
+                Some(waiting) = self.questions.recv() => {
+                    // What a person fetches is not asked about; what servers ask may be left to
+                    // other faces.
+                    left_open.push(present(waiting).await);
+                }
+            }
+        }
+    }
+
+    async fn say(&mut self, said: Said) -> Result<(), CliError> {
+        self.tell(said).await;
+        self.follow().await
+    }
+
+    pub(super) async fn tell(&mut self, said: Said) {
+        self.said += 1;
+        self.opened.conversation.say(said.text, said.images).await;
+    }
+
+    /// Shows what happens until all that was said is dealt with. Ctrl-C stops the step, twice leaves.
+    async fn follow(&mut self) -> Result<(), CliError> {
+        let mut presses = self.context.interrupts.take_over();
+        let mut typed = TypedLines::watch();
+        let mut pressed: Option<Instant> = None;
+        let mut left_open = Vec::new();
+        while self.left.is_none() {
+            tokio::select! {
+                // What happened before a question is shown before it.
+                biased;
+                () = presses.next() => {
+                    if pressed.is_some_and(|before| before.elapsed() < TWICE) {
+                        self.left = Some(exit_code::OK);
+                        return Ok(());
+                    }
+                    pressed = Some(Instant::now());
+                    self.opened.conversation.cancel().await;
+                }
+                () = self.context.interrupts.token().cancelled() => {
+                    self.left = Some(exit_code::INTERRUPTED);
+                    return Ok(());
+                }
+                event = self.opened.events.recv() => {
+                    let Some(event) = event else {
+                        self.left = Some(exit_code::TROUBLE);
+                        return Ok(());
+                    };
+                    // What nobody sees any more may still be under way, and answered elsewhere.
+                    self.show.event(&event).or_else(|error| {
+                        if is_terminal_gone() { Ok(()) } else { Err(error) }
+                    })?;
+                    let is_last =
+                        matches!(&event, Event::TurnEnded { said, .. } if *said == self.said);
+                    match event {
+                        Event::TurnEnded { end: TurnEnd::NotKept { .. }, .. } => {
+                            self.left = Some(exit_code::TROUBLE);
+                            return Ok(());
+                        }
+                        Event::Limit(_) => self.limit(&mut typed, &mut presses).await,
+                        _ => {}
+                    }
+                    if is_last && !self.say_what_was_typed(&mut typed).await {
+                        return Ok(());
+                    }
+                }
+                Some(waiting) = self.questions.recv() => {
+                    if is_terminal_gone() {
+                        left_open.push(leave_to_others(waiting));
+                        continue;
+                    }
+                    if !left_open.is_empty() {
+                        left_open.push(leave_open(waiting));
+                        continue;
+                    }
+                    self.show.pause();
+                    typed.pause();
+                    if self.opened.config.settings.chat.notify {
+                        self.context.printer.ring();
+                    }
+                    let put = tokio::select! {
+                        put = present(waiting) => put,
+                        () = self.context.interrupts.token().cancelled() => continue,
+                    };
+                    match put {
+                        Presented::Answered => {}
+                        Presented::Interrupted(_) => {
+                            left_open.push(put);
+                            self.opened.conversation.cancel().await;
+                        }
+                        Presented::Gone(_) => left_open.push(put),
+                    }
+                    typed.resume();
+                }
+                Some(line) = typed.line() => self.typed_meanwhile(&line).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks whether to go on. Words instead of yes or no go to the model.
+    async fn limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
+        self.show.pause();
+        if !has_person() {
+            return self.opened.conversation.decide(Decision::Stop).await;
+        }
+        self.context.printer.ask("Go on? [y] yes   [n] no   or say what to do: ");
+        let answer = tokio::select! {
+            () = presses.next() => None,
+            () = self.context.interrupts.token().cancelled() => None,
+            line = typed.line() => line,
+        };
+        match answer.as_deref().map(str::trim) {
+            None => self.opened.conversation.cancel().await,
+            Some("y" | "yes") => self.opened.conversation.decide(Decision::GoOn).await,
+            Some("" | "n" | "no") => self.opened.conversation.decide(Decision::Stop).await,
+            Some(words) => {
+                self.tell(Said { text: words.to_owned(), images: Vec::new() }).await;
+            }
+        }
+    }
+
+    async fn slash(&mut self, slash: Slash) -> Result<(), CliError> {
+        let printer = &self.context.printer;
+        match slash {
+            Slash::Model(Some(name)) => {
+                let model = model_for(self.context, &self.opened.config, Some(&name))?;
+                self.opened.model = Arc::clone(&model);
+                self.show = Show::new(self.context, model.as_ref());
+                self.opened.conversation.use_model(model).await;
+                printer.say(&format!("from here on with {}", escape_line(&name)));
+            }
+            Slash::Undo => match self.opened.conversation.undo().await {
+                true => printer
+                    .say("the last turn is taken back; what it changed outside stays changed"),
+                false => printer.say("there is nothing to take back"),
+            },
+            Slash::Retry => {
+                self.opened.conversation.retry().await;
+                self.follow().await?;
+            }
+            slash @ (Slash::Help
+            | Slash::Tools(_)
+            | Slash::Servers
+            | Slash::Model(None)
+            | Slash::Session
+            | Slash::Rename(_)
+            | Slash::Export(_)
+            | Slash::Quit) => self.at_any_time(slash).await?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,226 @@
+//! Puts a conversation together: the model, the servers, the store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_agent::{Conversation, Event, OpenError, Opening, Parts, state_of};
+use switchboard_host::config::{Config, ModelProfile};
+use switchboard_host::model::{Message, ModelError, Trouble};
+use switchboard_host::policy::Pattern;
+use switchboard_host::record::{SessionId, Sessions};
+use switchboard_host::{Face, Host, Model, Recording, ServerId};
+use switchboard_terminal::{CliError, People, exit_code};
+use tokio::sync::mpsc;
+
+use crate::program::{ChatContext, StartOptions};
+
+/// Options of every conversation.
+#[derive(Clone, Debug, Default)]
+pub struct TalkOptions {
+    /// The model: a profile, or provider:model.
+    pub model: Option<String>,
+    /// Calls that need no question.
+    pub allow: Vec<Pattern>,
+    /// Only these servers, if any are named.
+    pub server: Vec<String>,
+    /// The name of the conversation.
+    pub name: Option<String>,
+    /// Maximum number of requests to the model per turn.
+    pub max_steps: Option<u32>,
+}
+
+/// A conversation and what it is held with.
+pub(crate) struct Open {
+    pub(crate) host: Host,
+    pub(crate) sessions: Sessions,
+    pub(crate) conversation: Conversation,
+    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) config: Config,
+    /// Whether it waits for the person; otherwise it goes on by itself.
+    pub(crate) idle: bool,
+    /// What was said last, where it goes on.
+    pub(crate) last_words: Vec<Message>,
+}
+
+/// Opens a conversation as the command line wants it.
+pub(crate) async fn open(
+    context: &ChatContext<'_>,
+    talk: &TalkOptions,
+    resume: Option<&str>,
+    people: People,
+) -> Result<Open, CliError> {
+    let config = context.program.config()?;
+    let sessions = open_sessions(&context.places.state, context.recording, &config)?;
+    let (mut idle, mut last_words) = (true, Vec::new());
+    let (opening, model) = match resume {
+        None => {
+            let (name, folder) = (talk.name.clone(), context.environment.current_dir.clone());
+            (Opening::New { name, folder }, None)
+        }
+        Some(word) => {
+            let found = sessions.find(word).await?;
+            if let Some(name) = &talk.name {
+                sessions.rename(&found.id, name).await?;
+            }
+            let state = state_of(&sessions, &found.id).await.map_err(open_error)?;
+            idle = state.is_idle();
+            let said = state.messages.iter().rev().filter(|message| is_said(message)).take(2);
+            last_words = said.cloned().collect();
+            last_words.reverse();
+            (Opening::Resume(found.id), Some(found.model))
+        }
+    };
+    let chosen = talk.model.clone().or(model);
+    let model = model_for(context, &config, chosen.as_deref())?;
+    let mut settings = config.settings.chat.clone();
+    if let Some(steps) = talk.max_steps {
+        settings.max_steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    }
+    let only = chosen_servers(context, &config, &talk.server)?;
+    let allow = talk.allow.clone();
+    let host = context.program.start(
+        context.places.clone(),
+        context.environment.clone(),
+        StartOptions { only: only.clone(), people, allow, model: chosen },
+    )?;
+    context.program.ready(&host, only.as_deref()).await?;
+    let parts = Parts {
+        host: host.clone(),
+        model: Arc::clone(&model),
+        sessions: sessions.clone(),
+        settings,
+        face: Face::Chat,
+    };
+    let (conversation, events) = match Conversation::open(parts, opening).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            host.stop().await;
+            return Err(open_error(error));
+        }
+    };
+    Ok(Open { host, sessions, conversation, events, model, config, idle, last_words })
+}
+
+fn is_said(message: &Message) -> bool {
+    match message {
+        Message::User { text, .. } | Message::Assistant { text, .. } => !text.trim().is_empty(),
+        Message::Results { .. } => false,
+    }
+}
+
+impl Open {
+    /// Ends the conversation and stops the servers.
+    pub(crate) async fn close(self) -> SessionId {
+        let session = self.conversation.session().clone();
+        // Nobody reads them any more, and nobody shall wait for that.
+        drop(self.events);
+        self.conversation.close().await;
+        self.host.stop().await;
+        session
+    }
+}
+
+/// Opens the store of conversations below the state folder, or one in memory where nothing is
+/// recorded.
+///
+/// # Errors
+/// When the store cannot be opened.
+pub fn open_sessions(
+    state: &Path,
+    recording: Recording,
+    config: &Config,
+) -> Result<Sessions, CliError> {
+    if recording == Recording::Off {
+        return Ok(Sessions::in_memory()?);
+    }
+    let file = state.join("record").join("sessions.db");
+    Ok(Sessions::open(&file, config.settings.durability)?)
+}
+
+fn chosen_servers(
+    context: &ChatContext<'_>,
+    config: &Config,
+    names: &[String],
+) -> Result<Option<Vec<ServerId>>, CliError> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let ids: Result<Vec<ServerId>, CliError> =
+        names.iter().map(|name| context.program.server(config, name)).collect();
+    ids.map(Some)
+}
+
+/// The model that is wanted, or the one that the configuration says.
+pub(crate) fn model_for(
+    context: &ChatContext<'_>,
+    config: &Config,
+    wanted: Option<&str>,
+) -> Result<Arc<dyn Model>, CliError> {
+    let profile = profile_for(config, wanted)?;
+    switchboard_models::open(&profile, context.environment).map_err(model_error)
+}
+
+/// Returns the profile that a name means.
+///
+/// # Errors
+/// When no model is chosen or the name is unknown.
+pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile, CliError> {
+    let only = || match config.models.len() {
+        1 => config.models.keys().next().map(String::as_str),
+        _ => None,
+    };
+    let Some(name) = wanted.or(config.settings.chat.model.as_deref()).or_else(only) else {
+        let hint = match config.models.is_empty() {
+            true => {
+                "name one with --model, such as `ollama:qwen3` or `anthropic:MODEL`, or add \
+                     it to `models` of the configuration; `switchboard demo` needs none"
+            }
+            false => {
+                "name one with --model, or set `settings.chat.model`; `switchboard models` \
+                      lists them"
+            }
+        };
+        return Err(CliError::new(exit_code::CONFIG, "no model is chosen").with_hint(hint));
+    };
+    if let Some(profile) = config.models.get(name) {
+        return Ok(profile.clone());
+    }
+    ModelProfile::from_spec(name).ok_or_else(|| {
+        let known = config.models.keys().map(String::as_str);
+        let near = switchboard_host::catalog::nearest(name, known, 3);
+        let hint = match near.as_slice() {
+            [] => "`switchboard models` lists the profiles; provider:model needs no profile"
+                .to_owned(),
+            near => format!("did you mean `{}`?", near.join("` or `")),
+        };
+        CliError::new(exit_code::CONFIG, format!("there is no model `{name}`")).with_hint(hint)
+    })
+}
+
+/// Converts an error of a model for the terminal.
+pub fn model_error(error: ModelError) -> CliError {
+    CliError { code: trouble_code(error.trouble), message: error.message, hint: error.hint }
+}
+
+/// Returns the exit code for trouble with a model.
+pub const fn trouble_code(trouble: Trouble) -> u8 {
+    match trouble {
+        Trouble::BadKey | Trouble::UnknownModel | Trouble::Profile => exit_code::CONFIG,
+        Trouble::TooLong
+        | Trouble::Busy
+        | Trouble::BadRequest
+        | Trouble::Unreachable
+        | Trouble::CutOff
+        | Trouble::Malformed => exit_code::FAILED,
+    }
+}
+
+/// Converts an error of opening or reading a conversation for the terminal.
+pub fn open_error(error: OpenError) -> CliError {
+    match error {
+        OpenError::Record(error) => error.into(),
+        OpenError::Sessions(error) => error.into(),
+        OpenError::Unreadable(error) => CliError::new(exit_code::TROUBLE, error.to_string()),
+    }
+}

@@ -1,0 +1,79 @@
+//! One line per conversation: a server that knows about an address that the person mentioned.
+
+use std::time::Duration;
+
+use switchboard_host::config::{Config, ServerConfig, Transport};
+use switchboard_host::format::escape_line;
+use switchboard_registry::known::{KnownServer, KnownServers};
+
+use crate::program::ChatContext;
+
+/// How long a list of known servers that has to be fetched may hold up a conversation.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether the person has been told already.
+#[derive(Debug, Default)]
+pub(crate) struct Suggestion {
+    told: bool,
+}
+
+impl Suggestion {
+    /// Tells of a server that would help with what was said, once.
+    pub(crate) async fn consider(
+        &mut self,
+        context: &ChatContext<'_>,
+        config: &Config,
+        said: &str,
+    ) {
+        if self.told || !said.contains("://") {
+            return;
+        }
+        // A list that cannot be had is no reason to say anything here.
+        let Ok(Ok(known)) =
+            tokio::time::timeout(PATIENCE, context.program.known_servers(config)).await
+        else {
+            return;
+        };
+        if let Some(line) = suggestion(&known, config, said) {
+            self.told = true;
+            context.printer.say(&line);
+        }
+    }
+}
+
+fn suggestion(known: &KnownServers, config: &Config, said: &str) -> Option<String> {
+    let found = known.for_text(said);
+    let (_, server) = found.iter().find(|(url, server)| !is_served(server, url, config))?;
+    let line = format!(
+        "hint: {} has a server for {}: `switchboard add {}`",
+        server.name,
+        server.domains.first().map(String::as_str).unwrap_or_default(),
+        server.short_name()
+    );
+    Some(escape_line(&line).into_owned())
+}
+
+/// Whether a configured server is the known one, or of the same name.
+fn is_served(known: &KnownServer, url: &str, config: &Config) -> bool {
+    let name = known.short_name();
+    let is_it = |server: &ServerConfig| match &server.transport {
+        Transport::Builtin => false,
+        Transport::Http { urls, .. } => {
+            urls.iter().any(|at| known.is_at(at) || is_same_place(at, url))
+        }
+        Transport::Stdio { command, args, .. } => {
+            std::iter::once(command).chain(args).any(|word| word.to_lowercase().contains(&name))
+        }
+    };
+    let of_name = |id: &str| id.to_lowercase().contains(&name);
+    config.servers.values().any(|server| of_name(server.id.as_str()) || is_it(server))
+        || config.broken.keys().any(|id| of_name(id.as_str()))
+}
+
+fn is_same_place(one: &str, other: &str) -> bool {
+    let host = |url: &str| {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        rest.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase()
+    };
+    host(one) == host(other)
+}

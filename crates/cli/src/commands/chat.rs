@@ -1,0 +1,144 @@
+//! `switchboard chat`, `run` and `demo`: conversations at the terminal.
+
+use clap::Args;
+use switchboard_chat::{ChatContext, Program, Running, StartOptions, TalkOptions, Task};
+use switchboard_host::config::{Config, Environment, Places};
+use switchboard_host::policy::Pattern;
+use switchboard_host::{Host, ServerId};
+use switchboard_registry::known::KnownServers;
+use switchboard_terminal::CliError;
+
+use crate::args_review::WaitForReview;
+use crate::commands::{first_use, registry, servers, tools};
+use crate::context::Context;
+
+/// What every conversation takes.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TalkArgs {
+    /// The model: a profile of the configuration, or provider:model such as `ollama:qwen3`
+    #[arg(long, short, value_name = "NAME", env = "SWITCHBOARD_MODEL")]
+    pub(crate) model: Option<String>,
+    /// Let the model call this without a question: server, server/tool, `*` for any text (may be given several times)
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) allow: Vec<Pattern>,
+    /// Only these servers (may be given several times)
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) server: Vec<String>,
+    /// A name for the conversation
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// At most so many questions to the model in one turn
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_steps: Option<u32>,
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::parse(text).map_err(|bad| format!("it {bad}; {}", bad.hint))
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+    /// Go on with a conversation: its id, its name, or the last one
+    #[arg(long, short, value_name = "SESSION", num_args = 0..=1, default_missing_value = "last")]
+    pub(crate) resume: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do; `-` reads it from standard input
+    #[arg(required_unless_present = "resume", value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+    /// Go on with a conversation: its id, its name, or the last one
+    #[arg(long, short, value_name = "SESSION")]
+    pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) wait: WaitForReview,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Answer every question with yes
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Holds a conversation.
+pub(crate) async fn chat(context: &Context, args: ChatArgs) -> Result<u8, CliError> {
+    let talk = args.talk.into();
+    switchboard_chat::chat(&context.for_chat(), &talk, args.resume.as_deref()).await
+}
+
+/// Has a model do one task.
+pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<u8, CliError> {
+    let RunArgs { prompt, talk, resume, wait } = args;
+    let task = Task { prompt, talk: talk.into(), resume, patience: wait.patience };
+    switchboard_chat::run_task(&context.for_chat(), task).await
+}
+
+/// Shows the whole loop.
+pub(crate) async fn demo(context: &Context, args: DemoArgs) -> Result<u8, CliError> {
+    switchboard_chat::demo(&context.for_chat(), args.yes).await
+}
+
+impl From<TalkArgs> for TalkOptions {
+    fn from(args: TalkArgs) -> Self {
+        let TalkArgs { model, allow, server, name, max_steps } = args;
+        Self { model, allow, server, name, max_steps }
+    }
+}
+
+impl Context {
+    fn for_chat(&self) -> ChatContext<'_> {
+        ChatContext {
+            printer: &self.printer,
+            interrupts: &self.interrupts,
+            environment: &self.environment,
+            places: &self.places,
+            recording: self.recording(),
+            program: self,
+        }
+    }
+}
+
+impl Program for Context {
+    fn config(&self) -> Result<Config, CliError> {
+        self.config()
+    }
+
+    fn server(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
+        self.known(config, name)
+    }
+
+    fn start(
+        &self,
+        places: Places,
+        environment: Environment,
+        options: StartOptions,
+    ) -> Result<Host, CliError> {
+        self.start_at(places, environment, options)
+    }
+
+    fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> Running<'a, ()> {
+        Box::pin(self.ready(host, only))
+    }
+
+    fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()> {
+        Box::pin(first_use::ask_about_new(self, host))
+    }
+
+    fn known_servers<'a>(&'a self, config: &'a Config) -> Running<'a, KnownServers> {
+        Box::pin(registry::known_servers(config))
+    }
+
+    fn show_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()> {
+        Box::pin(servers::show_in_chat(self, host))
+    }
+
+    fn show_tools(&self, host: &Host, words: &str) -> Result<(), CliError> {
+        tools::show_in_chat(self, host, words)
+    }
+}

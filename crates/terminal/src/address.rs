@@ -1,0 +1,91 @@
+//! An address that a server wants visited: shown whole, opened only if the person says so.
+
+use std::process::{Command, Stdio};
+
+use switchboard_host::format::escape_line;
+use switchboard_host::review::{Reply, UrlAsk};
+
+use crate::form::{Typist, is_yes};
+
+/// Shows an address and asks whether to open it.
+pub(crate) fn put(ask: &UrlAsk, person: &mut impl Typist) -> Result<Reply, Reply> {
+    let domain = escape_line(&ask.domain);
+    let mut text = format!(
+        "It wants you to open this address:\n\n  {}\n\nThe domain is {}.\n",
+        escape_line(&ask.url),
+        console::style(domain).for_stderr().bold(),
+    );
+    for warning in &ask.warnings {
+        text.push_str(&format!("Beware: {}.\n", escape_line(warning)));
+    }
+    person.show(&text)?;
+    if !is_yes(&person.line("Open it in your browser? [y/N] ")?) {
+        return Ok(Reply::Decline);
+    }
+    if let Err(why) = person.open(&ask.url) {
+        let url = escape_line(&ask.url);
+        person.show(&format!("{}; open it yourself:\n\n  {url}\n", escape_line(&why)))?;
+    }
+    Ok(Reply::Accept(None))
+}
+
+/// Starts the program that opens addresses, or the browser that the person has set; never through
+/// a shell.
+pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
+    let mut command =
+        browser.and_then(|browser| chosen(browser, url)).unwrap_or_else(|| opener(url));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let cannot = |why: String| format!("no browser could be started ({why})");
+    let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
+    // What opens addresses ends soon or stays as the browser; only the former can fail.
+    for _ in 0..20 {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(cannot(status.to_string())),
+            Ok(None) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            Err(error) => return Err(cannot(error.to_string())),
+        }
+    }
+    Ok(())
+}
+
+/// The first of the programs that `BROWSER` names, with the address where it wants it.
+fn chosen(browser: &str, url: &str) -> Option<Command> {
+    if cfg!(windows) || cfg!(target_os = "macos") {
+        return None;
+    }
+    let mut words = browser.split(':').next()?.split_whitespace();
+    let mut command = Command::new(words.next()?);
+    let mut placed = false;
+    for word in words {
+        placed |= word.contains("%s");
+        command.arg(word.replace("%s", url));
+    }
+    if !placed {
+        command.arg(url);
+    }
+    Some(command)
+}
+
+#[cfg(target_os = "macos")]
+fn opener(url: &str) -> Command {
+    let mut command = Command::new("open");
+    command.arg(url);
+    command
+}
+
+/// The part of Windows that opens addresses: unlike `cmd`, it takes no character of an address for
+/// a command.
+#[cfg(windows)]
+fn opener(url: &str) -> Command {
+    let mut command = Command::new("rundll32");
+    command.args(["url.dll,FileProtocolHandler", url]);
+    command
+}
+
+#[cfg(not(any(windows, target_os = "macos")))]
+fn opener(url: &str) -> Command {
+    let mut command = Command::new("xdg-open");
+    command.arg(url);
+    command
+}

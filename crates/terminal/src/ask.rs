@@ -1,0 +1,248 @@
+//! Puts questions to the person at the terminal.
+
+use std::io::Write as _;
+
+use switchboard_host::TargetKind;
+use switchboard_host::format::escape_line;
+use switchboard_host::policy::{Answer, Question, Risk};
+use switchboard_host::review::{Answering, News, Reply, Reviewer};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::asker;
+use crate::desk::{DeskItem, ReviewRequest};
+use crate::menu::{self, Always, Card, Choice};
+use crate::printer::talk;
+use crate::tty;
+
+/// The person at this terminal, who stops the command by not answering.
+#[derive(Clone, Debug)]
+pub struct TerminalReviewer {
+    /// Cancelled when they want to stop.
+    pub stop: CancellationToken,
+}
+
+/// How a question at the terminal ended.
+#[derive(Debug)]
+pub enum Presented {
+    /// It was answered.
+    Answered,
+    /// The person wants to stop. The call waits until it is given up, as long as this is held.
+    Interrupted(Unanswered),
+    /// The terminal has gone. The question waits for another face, as long as this is held.
+    Gone(Unanswered),
+}
+
+/// A question that this face leaves open. Dropping it tells the asking side that nobody answers.
+#[derive(Debug)]
+pub struct Unanswered {
+    _waiting: OpenEnd,
+}
+
+/// The channel on which an answer is awaited.
+#[derive(Debug)]
+#[expect(dead_code, reason = "the senders are only kept alive")]
+enum OpenEnd {
+    /// To a question about a call.
+    Answer(oneshot::Sender<Answer>),
+    /// To a question of a server.
+    Reply(oneshot::Sender<Reply>),
+}
+
+/// What a person answers to a question about a call.
+pub enum CallResponse {
+    /// An answer.
+    Answer(Answer),
+    /// They want to stop.
+    Left,
+    /// Nobody is there any more.
+    Gone,
+}
+
+impl Unanswered {
+    const fn answer(sender: oneshot::Sender<Answer>) -> Self {
+        Self { _waiting: OpenEnd::Answer(sender) }
+    }
+
+    const fn reply(sender: oneshot::Sender<Reply>) -> Self {
+        Self { _waiting: OpenEnd::Reply(sender) }
+    }
+}
+
+impl Reviewer for TerminalReviewer {
+    fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        let call = question.call();
+        let target = call.target();
+        let asked = CallQuestion {
+            title: question_title(&target.server, &target.name, target.kind == TargetKind::Tool),
+            arguments: call.arguments().as_str().to_owned(),
+            why: review_reason(question),
+            problem: question.problem().map(str::to_owned),
+            is_tool: target.kind == TargetKind::Tool,
+        };
+        Box::pin(async move {
+            match asked.present().await {
+                CallResponse::Answer(answer) => Ok(answer),
+                CallResponse::Left => {
+                    self.stop.cancel();
+                    // The call is given up where it waits for this.
+                    std::future::pending().await
+                }
+                // Somebody else may answer; this face cannot.
+                CallResponse::Gone => std::future::pending().await,
+            }
+        })
+    }
+
+    fn hear(&self, news: News<'_>) {
+        if let Some(line) = asker::heard(&news) {
+            talk(&line);
+        }
+    }
+}
+
+/// Puts a question that waits for the person.
+pub async fn present(waiting: DeskItem) -> Presented {
+    let questioned = match waiting {
+        DeskItem::Question(questioned) => questioned,
+        DeskItem::Ask { ask, mut reply } => {
+            // Whoever asked may give up, and then the form goes away.
+            let replied = tokio::select! {
+                biased;
+                () = reply.closed() => return Presented::Answered,
+                replied = asker::present_ask(ask) => replied,
+            };
+            let Some(replied) = replied else {
+                return Presented::Gone(Unanswered::reply(reply));
+            };
+            reply.send(replied).ok();
+            return Presented::Answered;
+        }
+        DeskItem::Notice(notice) => {
+            talk(&notice);
+            return Presented::Answered;
+        }
+    };
+    let ReviewRequest { server, target, arguments, why, problem, mut answer, is_tool } = questioned;
+    // Its call was given up meanwhile.
+    if answer.is_closed() {
+        return Presented::Answered;
+    }
+    let title = question_title(&server, &target, is_tool);
+    // It may be answered elsewhere, or given up, and then the menu goes away.
+    let said = tokio::select! {
+        biased;
+        () = answer.closed() => return Presented::Answered,
+        said = (CallQuestion { title, arguments, why, problem, is_tool }).present() => said,
+    };
+    match said {
+        CallResponse::Answer(given) => {
+            // Whoever waited may have gone.
+            answer.send(given).ok();
+            Presented::Answered
+        }
+        CallResponse::Left => Presented::Interrupted(Unanswered::answer(answer)),
+        CallResponse::Gone => Presented::Gone(Unanswered::answer(answer)),
+    }
+}
+
+/// Leaves a question open whose call is about to be given up.
+pub fn leave_open(waiting: DeskItem) -> Presented {
+    match waiting {
+        DeskItem::Question(question) => Presented::Interrupted(Unanswered::answer(question.answer)),
+        // A server whose question is dropped is told that nobody answered.
+        DeskItem::Ask { .. } | DeskItem::Notice(_) => Presented::Answered,
+    }
+}
+
+/// Leaves a question to other faces.
+pub fn leave_to_others(waiting: DeskItem) -> Presented {
+    match waiting {
+        DeskItem::Question(question) => Presented::Gone(Unanswered::answer(question.answer)),
+        DeskItem::Ask { reply, .. } => Presented::Gone(Unanswered::reply(reply)),
+        DeskItem::Notice(_) => Presented::Answered,
+    }
+}
+
+/// Asks for a line; nothing if there is none.
+pub async fn ask_line(question: &str) -> Option<String> {
+    let question = question.to_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let mut out = std::io::stderr();
+        write!(out, "{question}").and_then(|()| out.flush()).ok()?;
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line),
+        }
+    });
+    read.await.ok().flatten()
+}
+
+/// Why a call is asked about, what "always" would mean, and how much harm it could do.
+pub(crate) fn review_reason(question: &Question) -> String {
+    reason_with_all(question.why(), question.asks_anyway(), question.risk())
+}
+
+/// The same of its parts.
+pub fn reason_with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
+    match anyway {
+        Some(anyway) => reason_with_risk(&format!("{why}; {anyway}"), risk),
+        None => reason_with_risk(why, risk),
+    }
+}
+
+/// The same with how much harm the call could do.
+pub fn reason_with_risk(why: &str, risk: &Risk) -> String {
+    format!("{why}; risk {} of 100: {}", risk.score, risk.reasons.join(", "))
+}
+
+/// A question about a call, with everything that the answer decides about.
+pub struct CallQuestion {
+    /// The call in one line; see [`question_title`].
+    pub title: String,
+    /// The arguments: the exact text of a JSON object.
+    pub arguments: String,
+    /// Why the call is asked about.
+    pub why: String,
+    /// Problem with the previous answer.
+    pub problem: Option<String>,
+    /// Whether the target is a tool, so that it can be allowed always.
+    pub is_tool: bool,
+}
+
+impl CallQuestion {
+    /// Puts it; it goes away with the future.
+    pub async fn present(self) -> CallResponse {
+        let choice = asker::withdrawable("(no longer asked)", move |standing| {
+            if let Some(problem) = &self.problem {
+                let mut out = std::io::stderr();
+                writeln!(out, "That cannot be sent: {}", escape_line(problem)).ok()?;
+            }
+            let can_always =
+                if self.is_tool { Always::Yes } else { Always::NotFor("only tools have a list") };
+            let Self { title, arguments, why, .. } = &self;
+            menu::ask(&Card { title, arguments, why, can_always }, standing)
+        });
+        CallResponse::Answer(match choice.await.flatten() {
+            Some(Choice::Run) => Answer::Run,
+            Some(Choice::Session) => Answer::Session,
+            Some(Choice::Always) => Answer::Always,
+            Some(Choice::Skip) => Answer::Skip,
+            Some(Choice::Tell(instead)) => Answer::Reject(instead),
+            Some(Choice::Edit(arguments)) => Answer::RunWith(arguments),
+            // A terminal that has gone says nothing, which is not the same as stop.
+            None if tty::is_terminal_gone() => return CallResponse::Gone,
+            None => return CallResponse::Left,
+        })
+    }
+}
+
+/// What would be done, in one line.
+pub fn question_title(server: &str, target: &str, is_tool: bool) -> String {
+    if is_tool {
+        format!("Run {target} on {server}?")
+    } else {
+        format!("Read {target} of {server}?")
+    }
+}

@@ -1,0 +1,183 @@
+//! Listens on this machine for the browser that comes back from a login, and shows it a page.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// The path that answers come to.
+const PATH: &str = "/callback";
+/// As much of a request is read.
+const HEAD_BYTES: usize = 16 << 10;
+/// How long a browser may take for its request.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Browsers that are listened to at once.
+const VISITORS: usize = 16;
+
+/// Listens for the browser.
+pub struct Callback {
+    listener: TcpListener,
+    port: u16,
+}
+
+/// Somebody who came with an answer and waits for a page.
+pub struct Visit {
+    /// The whole address.
+    pub url: String,
+    stream: TcpStream,
+}
+
+/// What the browser is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// The login goes on without it.
+    Done,
+    /// It is not the answer that is waited for.
+    Wrong,
+    /// The authorization server or the person said no, or it did not work out.
+    Failed,
+}
+
+impl Callback {
+    /// Listens on `fixed` if that is set; else on `before` if it is free; else anywhere.
+    pub async fn listen(fixed: Option<u16>, before: Option<u16>) -> std::io::Result<Self> {
+        let on = |port: u16| TcpListener::bind(("127.0.0.1", port));
+        let listener = match (fixed, before) {
+            (Some(port), _) => on(port).await?,
+            (None, Some(port)) => match on(port).await {
+                Ok(listener) => listener,
+                Err(_) => on(0).await?,
+            },
+            (None, None) => on(0).await?,
+        };
+        let port = listener.local_addr()?.port();
+        Ok(Self { listener, port })
+    }
+
+    /// Where the browser is to be sent.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}{PATH}", self.port)
+    }
+
+    /// Gives everybody who comes with an answer, until nobody takes them any more.
+    pub async fn run(self, visits: mpsc::Sender<Visit>) {
+        let mut talks = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if talks.len() < VISITORS => {
+                    let Ok((stream, _)) = accepted else { continue };
+                    talks.spawn(receive(stream, self.port, visits.clone()));
+                }
+                Some(_) = talks.join_next() => {}
+                () = visits.closed() => return,
+            }
+        }
+    }
+}
+
+impl Visit {
+    /// Shows the browser a page; it may have left.
+    pub async fn show(mut self, page: Page) {
+        let (status, title, text) = match page {
+            Page::Done => ("200 OK", "Logged in", "You can close this page."),
+            Page::Wrong => (
+                "400 Bad Request",
+                "Not this login",
+                "This answer does not belong to the login that is waited for.",
+            ),
+            Page::Failed => {
+                ("200 OK", "Not logged in", "It did not work out; the terminal says why.")
+            }
+        };
+        respond(&mut self.stream, status, title, text).await;
+    }
+}
+
+/// Reads one request; what is no answer is turned away here.
+async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Visit>) {
+    let Ok(Some(head)) = timeout(PATIENCE, head_of(&mut stream)).await else { return };
+    let target = target_of(&head, port);
+    let Some(target) = target else {
+        respond(&mut stream, "404 Not Found", "Nothing here", "Only answers come here.").await;
+        return;
+    };
+    let url = format!("http://127.0.0.1:{port}{target}");
+    // If nobody takes it, the login is over.
+    visits.send(Visit { url, stream }).await.ok();
+}
+
+/// What is asked for, if it is our path, asked of us by the address that we gave. A name that
+/// somebody made point to this machine is not.
+fn target_of(head: &str, port: u16) -> Option<String> {
+    let mut lines = head.lines();
+    let mut words = lines.next()?.split(' ');
+    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    let host = lines.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
+    })?;
+    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")].contains(&host);
+    let path = target.split('?').next()?;
+    (method == "GET" && version.starts_with("HTTP/1.") && ours && path == PATH)
+        .then(|| target.to_owned())
+}
+
+async fn head_of(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 2048];
+    while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
+        let count = stream.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(chunk.get(..count)?);
+        if bytes.len() > HEAD_BYTES {
+            return None;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The texts are our own: nothing of what came in the address is shown.
+async fn respond(stream: &mut TcpStream, status: &str, title: &str, text: &str) {
+    let body = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Switchboard</title>\
+         <h1>{title}</h1><p>{text}</p></html>"
+    );
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\n\
+         content-length: {}\r\ncontent-security-policy: default-src 'none'; \
+         frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n\
+         x-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\n\
+         cache-control: no-store\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    // A browser that has left needs no page.
+    if stream.write_all(answer.as_bytes()).await.is_ok() {
+        stream.shutdown().await.ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_get_of_our_path_by_our_address_is_an_answer() {
+        let head = |line: &str, host: &str| format!("{line}\r\nHost: {host}\r\n\r\n");
+        let good = "GET /callback?code=1 HTTP/1.1";
+        let cases = [
+            (head(good, "127.0.0.1:80"), Some("/callback?code=1")),
+            (head(good, "localhost:80"), Some("/callback?code=1")),
+            (head(good, "evil.example:80"), None),
+            (head(good, "127.0.0.1:81"), None),
+            (head("POST /callback?code=1 HTTP/1.1", "127.0.0.1:80"), None),
+            (head("GET /other?code=1 HTTP/1.1", "127.0.0.1:80"), None),
+            (head("GET /callback/x HTTP/1.1", "127.0.0.1:80"), None),
+            (format!("{good}\r\n\r\n"), None),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(target_of(&head, 80).as_deref(), expected, "{head}");
+        }
+    }
+}

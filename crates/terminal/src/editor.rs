@@ -1,0 +1,304 @@
+//! The prompt: a line editor with history and completion, or plain lines where that is all there is.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustyline::completion::Completer;
+use rustyline::config::Behavior;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{History as _, MemHistory};
+use rustyline::validate::Validator;
+use rustyline::{
+    Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Event, EventContext,
+    EventHandler, Helper, KeyEvent, RepeatCount,
+};
+use switchboard_host::format::escape_line;
+
+use crate::history::{HistoryFile, MOST_ENTRIES, is_kept};
+use crate::tty;
+
+/// How many completions are offered at once.
+const MOST_COMPLETIONS: usize = 500;
+
+/// Knows how what is being typed may go on.
+pub trait Complete: Send + Sync {
+    /// Where the word at this position begins, both in bytes, and what it may become.
+    fn complete(&self, line: &str, position: usize) -> (usize, Vec<String>);
+}
+
+/// What came of reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Text, of one line or several.
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the end of the input.
+    End,
+}
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum EditorError {
+    /// The terminal does not work.
+    #[error("cannot read from the terminal")]
+    Terminal(#[source] ReadlineError),
+    /// The input does not work.
+    #[error("cannot read from standard input")]
+    Input(#[source] io::Error),
+}
+
+/// The prompt.
+pub struct Editor {
+    /// Nothing where lines cannot be edited.
+    lines: Option<rustyline::Editor<Assistant, MemHistory>>,
+    file: Option<HistoryFile>,
+    warning: Option<String>,
+}
+
+impl Editor {
+    /// Prepares the prompt. Without a file, the history ends with the program.
+    pub fn new(
+        history_file: Option<PathBuf>,
+        completions: Arc<dyn Complete>,
+    ) -> Result<Self, EditorError> {
+        let mut editor = Self { lines: None, file: None, warning: None };
+        if !tty::is_capable() {
+            return Ok(editor);
+        }
+        let mut lines = line_editor(completions).map_err(EditorError::Terminal)?;
+        if let Some(file) = history_file.map(HistoryFile::new) {
+            match file.load() {
+                Ok(entries) => {
+                    for entry in entries {
+                        lines.history_mut().add_owned(entry).map_err(EditorError::Terminal)?;
+                    }
+                    editor.file = Some(file);
+                }
+                Err(error) => editor.warning = Some(format!("the history cannot be read: {error}")),
+            }
+        }
+        editor.lines = Some(lines);
+        Ok(editor)
+    }
+
+    /// Reads one input. This blocks: it belongs on a thread of its own.
+    pub fn read(&mut self, prompt: &str) -> Result<Line, EditorError> {
+        let Some(lines) = &mut self.lines else { return plain(prompt) };
+        let line = outcome(lines.readline(prompt))?;
+        if let Line::Text(text) = &line
+            && is_kept(text)
+        {
+            lines.add_history_entry(text.as_str()).map_err(EditorError::Terminal)?;
+            let added = self.file.as_ref().map_or(Ok(()), |file| file.add(text));
+            if let Err(error) = added {
+                self.warning = Some(format!("the history cannot be written: {error}"));
+                self.file = None;
+            }
+        }
+        Ok(line)
+    }
+
+    /// What went wrong beside reading, once.
+    pub fn take_warning(&mut self) -> Option<String> {
+        self.warning.take()
+    }
+}
+
+/// Lets a person change one line. Nothing after Ctrl-C, Ctrl-D or a failure.
+pub(crate) fn edit_line(prompt: &str, initial: &str) -> Option<String> {
+    struct Nothing;
+    impl Complete for Nothing {
+        fn complete(&self, _: &str, position: usize) -> (usize, Vec<String>) {
+            (position, Vec::new())
+        }
+    }
+    let mut lines = line_editor(Arc::new(Nothing)).ok()?;
+    lines.readline_with_initial(prompt, (initial, "")).ok()
+}
+
+fn outcome(read: rustyline::Result<String>) -> Result<Line, EditorError> {
+    match read {
+        Ok(text) => Ok(Line::Text(text)),
+        Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+        Err(ReadlineError::Eof) => Ok(Line::End),
+        Err(error) => Err(EditorError::Terminal(error)),
+    }
+}
+
+fn line_editor(
+    completions: Arc<dyn Complete>,
+) -> rustyline::Result<rustyline::Editor<Assistant, MemHistory>> {
+    let is_coloured = console::colors_enabled();
+    // Standard output may be a file; the prompt belongs on the terminal.
+    let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
+    let config = Config::builder()
+        .max_history_size(MOST_ENTRIES)?
+        .history_ignore_dups(true)?
+        .history_ignore_space(true)
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .color_mode(if is_coloured { ColorMode::Enabled } else { ColorMode::Disabled })
+        .behavior(behavior)
+        .bracketed_paste(true)
+        .build();
+    let history = MemHistory::with_config(&config);
+    let mut lines = rustyline::Editor::with_history(config, history)?;
+    let goes_on = Arc::new(AtomicBool::new(false));
+    lines.set_helper(Some(Assistant { completions, goes_on: Arc::clone(&goes_on) }));
+    for enter in ['\r', '\n'] {
+        lines.bind_sequence(KeyEvent::alt(enter), EventHandler::Simple(Cmd::Newline));
+        let handler = EventHandler::Conditional(Box::new(Enter { goes_on: Arc::clone(&goes_on) }));
+        lines.bind_sequence(KeyEvent::from(enter), handler);
+    }
+    Ok(lines)
+}
+
+/// Reads lines from where nothing can be edited.
+fn plain(prompt: &str) -> Result<Line, EditorError> {
+    if io::stdin().is_terminal() {
+        let mut out = io::stdout();
+        write!(out, "{prompt}").and_then(|()| out.flush()).map_err(EditorError::Input)?;
+    }
+    read_plain(io::stdin().lock()).map_err(EditorError::Input)
+}
+
+fn read_plain(mut input: impl BufRead) -> io::Result<Line> {
+    let mut text = String::new();
+    loop {
+        let length = text.len();
+        if input.read_line(&mut text)? == 0 {
+            return Ok(if length == 0 { Line::End } else { Line::Text(text) });
+        }
+        while text.ends_with(['\n', '\r']) && text.len() > length {
+            text.pop();
+        }
+        if text.len() == length || !text.ends_with('\\') {
+            return Ok(Line::Text(text));
+        }
+        text.pop();
+        text.push('\n');
+    }
+}
+
+/// The key that ends a line, or goes on with the next after a backslash.
+///
+/// The backslash becomes the line break at once and not afterwards, so that a backslash before a
+/// line break in pasted text stays. No command replaces a character and moves the cursor behind
+/// it; completing a word does.
+struct Enter {
+    goes_on: Arc<AtomicBool>,
+}
+
+impl ConditionalEventHandler for Enter {
+    fn handle(
+        &self,
+        _: &Event,
+        _: RepeatCount,
+        _: bool,
+        context: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        let goes_on = context.pos() == context.line().len() && context.line().ends_with('\\');
+        self.goes_on.store(goes_on, Ordering::Relaxed);
+        goes_on.then_some(Cmd::Complete)
+    }
+}
+
+/// What the line editor asks while a person types.
+struct Assistant {
+    completions: Arc<dyn Complete>,
+    goes_on: Arc<AtomicBool>,
+}
+
+impl Helper for Assistant {}
+impl Hinter for Assistant {
+    type Hint = String;
+}
+impl Validator for Assistant {}
+
+impl Highlighter for Assistant {
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Owned(format!("\u{1b}[1m{prompt}\u{1b}[0m"))
+    }
+}
+
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        if self.goes_on.swap(false, Ordering::Relaxed) {
+            return Ok((position.saturating_sub(1), vec!["\n".to_owned()]));
+        }
+        Ok(offered(&*self.completions, line, position))
+    }
+}
+
+/// The completions that can be shown and put in place.
+fn offered(completions: &dyn Complete, line: &str, position: usize) -> (usize, Vec<String>) {
+    let (start, mut candidates) = completions.complete(line, position);
+    if start > position || !line.is_char_boundary(start) {
+        return (position, Vec::new());
+    }
+    // Servers name resources; a name that would have to be shown otherwise than it is cannot be
+    // chosen by looking at it.
+    candidates.retain(|candidate| !candidate.is_empty() && escape_line(candidate) == *candidate);
+    candidates.truncate(MOST_COMPLETIONS);
+    (start, candidates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Complete, Line, offered, read_plain};
+
+    fn text(text: &str) -> Line {
+        Line::Text(text.to_owned())
+    }
+
+    #[test]
+    fn plain_lines_go_on_after_a_backslash() {
+        for (input, expected) in [
+            ("", vec![Line::End]),
+            ("one\ntwo\r\n", vec![text("one"), text("two"), Line::End]),
+            ("no end", vec![text("no end"), Line::End]),
+            ("a\\\nb\\\r\nc\n\n", vec![text("a\nb\nc"), text(""), Line::End]),
+            ("a\\", vec![text("a\n"), Line::End]),
+            ("\\\n\nb\n", vec![text("\n"), text("b"), Line::End]),
+        ] {
+            let mut rest = input.as_bytes();
+            let read: Vec<Line> =
+                (0..expected.len()).map(|_| read_plain(&mut rest).unwrap()).collect();
+            assert_eq!(read, expected, "{input:?}");
+        }
+    }
+
+    struct Fixed(usize, &'static [&'static str]);
+
+    impl Complete for Fixed {
+        fn complete(&self, _: &str, _: usize) -> (usize, Vec<String>) {
+            (self.0, self.1.iter().map(|word| (*word).to_owned()).collect())
+        }
+    }
+
+    #[test]
+    fn only_completions_that_can_be_shown_are_offered() {
+        let words: &[&str] = &["/help", "", "@a:\u{1b}[2J", "@a:b\u{202e}", "/größe"];
+        for (start, line, position, expected) in [
+            (0, "/h", 2, (0, vec!["/help", "/größe"])),
+            (3, "/h", 2, (2, vec![])),
+            (1, "é", 2, (2, vec![])),
+        ] {
+            let (from, offered) = offered(&Fixed(start, words), line, position);
+            assert_eq!((from, offered.iter().map(String::as_str).collect()), expected, "{line}");
+        }
+    }
+}

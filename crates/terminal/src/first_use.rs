@@ -1,0 +1,205 @@
+//! A server that is new, as it is put before the person at the terminal.
+
+use std::cmp::Reverse;
+
+use console::{measure_text_width, truncate_str};
+use switchboard_host::catalog::Flagged;
+use switchboard_host::config::{Finding, PinKind};
+use switchboard_host::format::{escape_json, escape_line};
+use switchboard_host::review::Reply;
+use switchboard_host::{NewDefinition, NewServer};
+
+use crate::asker::withdrawable;
+use crate::form::Typist;
+use crate::keys::AtKeys;
+
+/// So many tools are shown before somebody wants to look at all.
+const FEW: usize = 12;
+/// So many findings.
+const FEW_FINDINGS: usize = 8;
+/// So many answers that nobody understands count as none.
+const MOST_TRIES: usize = 5;
+/// The longest name that is set in a column.
+const NAME: usize = 32;
+
+const QUESTION: &str = "Use it?  [y] yes, as it is   [n] not now   [a] look at all  > ";
+
+/// What the person says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewServerAnswer {
+    /// It may be used.
+    Use,
+    /// It may not.
+    NotNow,
+    /// They want to stop, or are gone.
+    Left,
+}
+
+/// Shows the server and asks; the question goes away with the future.
+pub async fn present_new_server(new: NewServer, width: usize) -> NewServerAnswer {
+    let asking = withdrawable("\n(no longer asked)", move |standing| {
+        decide(&new, width, &mut AtKeys::new(standing))
+    });
+    asking.await.unwrap_or(NewServerAnswer::Left)
+}
+
+fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerAnswer {
+    let asked = (|| -> Result<NewServerAnswer, Reply> {
+        person.show(&folded(new, width))?;
+        for _ in 0..MOST_TRIES {
+            let line = person.line(QUESTION)?;
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Ok(NewServerAnswer::Use),
+                // Whoever presses Enter without looking has not agreed to anything.
+                "" | "n" | "no" | "not now" => return Ok(NewServerAnswer::NotNow),
+                "a" | "all" => person.show(&whole(new))?,
+                _ => person.show("Please answer y, n or a.\n")?,
+            }
+        }
+        Ok(NewServerAnswer::NotNow)
+    })();
+    asked.unwrap_or(NewServerAnswer::Left)
+}
+
+/// The server in few lines: what it runs, its tools, what was found.
+fn folded(new: &NewServer, width: usize) -> String {
+    let mut text = heading(new);
+    let mut tools: Vec<&NewDefinition> = of_kind(new, PinKind::Tool).collect();
+    let count = tools.len();
+    text.push_str(&match count {
+        0 => "  it offers no tools\n".to_owned(),
+        1 => "  it offers 1 tool:\n".to_owned(),
+        _ => format!("  it offers {count} tools:\n"),
+    });
+    if count > FEW {
+        tools.sort_by_key(|tool| Reverse(score(tool)));
+    }
+    let column = tools.iter().take(FEW).map(|tool| measure_text_width(&tool.name)).max();
+    let column = column.unwrap_or(0).min(NAME);
+    for tool in tools.iter().take(FEW) {
+        text.push_str(&row(tool, column, width));
+    }
+    if let Some(more) = count.checked_sub(FEW).filter(|more| *more > 0) {
+        text.push_str(&format!("    and {more} more of less risk\n"));
+    }
+    for (kind, word) in [(PinKind::Prompt, "prompts"), (PinKind::Template, "resource templates")] {
+        let names: Vec<&str> = of_kind(new, kind).map(|one| one.name.as_str()).collect();
+        if !names.is_empty() {
+            let line = format!("  {word} ({}): {}", names.len(), escape_line(&names.join(", ")));
+            text.push_str(&format!("{}\n", cut(&line, width)));
+        }
+    }
+    for said in of_kind(new, PinKind::Instructions) {
+        let line = format!("  it tells models: {}", escape_line(&said.says));
+        text.push_str(&format!("{}\n", cut(&line, width)));
+    }
+    text.push_str(&findings(new));
+    text
+}
+
+fn heading(new: &NewServer) -> String {
+    let (name, how) = (escape_line(new.server.as_str()), escape_line(&new.how));
+    let is_address = how.starts_with("http://") || how.starts_with("https://");
+    let verb = if is_address { "is at" } else { "runs" };
+    let mut text = format!(
+        "\nServer `{name}` is new: nobody has agreed to what it offers.\n  it {verb}: {how}\n"
+    );
+    for finding in &new.entry_findings {
+        text.push_str(&format!("  {}\n", finding_line(finding)));
+    }
+    text
+}
+
+/// Returns a finding about a server as one line.
+pub fn finding_line(finding: &Finding) -> String {
+    let kind = if finding.is_danger() { "danger" } else { "note" };
+    format!("{kind}: {} ({})", escape_line(&finding.message), escape_line(&finding.word))
+}
+
+fn row(tool: &NewDefinition, column: usize, width: usize) -> String {
+    let name = escape_line(&tool.name);
+    let padding = " ".repeat(column.saturating_sub(measure_text_width(&name)));
+    let mut about = vec![format!("risk {:>2}", score(tool))];
+    if !tool.hints.is_empty() {
+        about.push(format!("says {}", tool.hints.join(", ")));
+    }
+    let says = escape_line(&tool.says);
+    if !says.is_empty() {
+        about.push(says.into_owned());
+    }
+    format!("{}\n", cut(&format!("    {name}{padding}  {}", about.join("; ")), width))
+}
+
+fn findings(new: &NewServer) -> String {
+    if new.found.is_empty() {
+        return "  the scanner found nothing in it\n".to_owned();
+    }
+    let mut text = "  the scanner found:\n".to_owned();
+    for one in new.found.iter().take(FEW_FINDINGS) {
+        text.push_str(&found(one));
+    }
+    if let Some(more) = new.found.len().checked_sub(FEW_FINDINGS).filter(|more| *more > 0) {
+        text.push_str(&format!("    and something in {more} more\n"));
+    }
+    if new.found.iter().any(Flagged::is_held) {
+        text.push_str("  what is held stays held, whatever you answer\n");
+    }
+    text
+}
+
+fn found(one: &Flagged) -> String {
+    let state = if one.is_held() { "held" } else { "asked about" };
+    let name = if one.name.is_empty() { "instructions" } else { &one.name };
+    let mut text = format!("    {state}: {} `{}`\n", one.kind.as_str(), escape_line(name));
+    for finding in &one.findings {
+        let place = if finding.place.is_empty() { "the text" } else { &finding.place };
+        let (place, excerpt) = (escape_line(place), escape_line(&finding.excerpt));
+        text.push_str(&format!("      {} at {place}: {excerpt}\n", finding.rule));
+    }
+    text
+}
+
+/// Everything, word for word.
+fn whole(new: &NewServer) -> String {
+    let mut text = heading(new);
+    for one in &new.definitions {
+        let name = if one.name.is_empty() { new.server.as_str() } else { &one.name };
+        text.push_str(&format!("  {} `{}`\n", one.kind.as_str(), escape_line(name)));
+        if let Some(risk) = &one.risk {
+            let reasons = escape_line(&risk.reasons.join(", ")).into_owned();
+            text.push_str(&format!("    risk {} of 100: {reasons}\n", risk.score));
+        }
+        text.push_str(&format!("    fingerprint {}\n", one.digest));
+        for line in escape_json(&pretty(&one.definition)).lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    if new.found.is_empty() {
+        text.push_str("  the scanner found nothing in it\n");
+    }
+    for one in &new.found {
+        text.push_str(&found(one));
+    }
+    text
+}
+
+/// Set out nicely only where that shows exactly what there is: a member may stand there twice.
+fn pretty(definition: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(definition)
+        .ok()
+        .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == definition))
+        .and_then(|value| serde_json::to_string_pretty(&value).ok())
+        .unwrap_or_else(|| definition.to_owned())
+}
+
+fn of_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
+    new.definitions.iter().filter(move |one| one.kind == kind)
+}
+
+fn score(tool: &NewDefinition) -> u8 {
+    tool.risk.as_ref().map_or(0, |risk| risk.score)
+}
+
+fn cut(line: &str, width: usize) -> String {
+    truncate_str(line, width.max(40), "…").into_owned()
+}

@@ -1,0 +1,80 @@
+//! The terminal: everything that is printed for a person and everything a person answers there.
+//!
+//! In go results, warnings, questions about calls ([`CallQuestion`]), questions of servers
+//! ([`present_ask`]) and Markdown as a model writes it ([`Markdown`]). Out come text on standard
+//! output, talk on standard error ([`Printer`]), answers, typed lines ([`Editor`], [`TypedLines`]),
+//! Ctrl-C as events ([`Interrupts`]) and exit codes ([`exit_code`]).
+//!
+//! A future that presents a question owns it: dropping the future withdraws the question. A
+//! [`Desk`] brings the questions of a host to the one task that owns the terminal; [`People`] says
+//! who answers them.
+//!
+//! The crate never starts a host, never decides about a call, never parses the command line, and
+//! passes texts of servers on only escaped.
+
+mod address;
+mod arguments;
+mod ask;
+mod asker;
+mod callback;
+mod counted;
+mod desk;
+mod editor;
+mod elsewhere;
+mod error;
+pub mod exit_code;
+mod first_use;
+mod form;
+mod history;
+mod interrupt;
+mod keys;
+mod markdown;
+mod menu;
+mod menu_person;
+mod outside_editor;
+mod people;
+mod pipes;
+mod printer;
+mod progress;
+#[cfg(unix)]
+mod raw;
+mod sampling;
+mod starting;
+mod table;
+mod tty;
+mod typed;
+mod unseen;
+
+#[cfg(test)]
+mod at_terminal_tests;
+
+pub use address::open_address;
+pub use arguments::{arguments_from_json, arguments_from_words, text_arguments};
+pub use ask::{
+    CallQuestion, CallResponse, Presented, TerminalReviewer, Unanswered, ask_line, leave_open,
+    leave_to_others, present, question_title, reason_with_all, reason_with_risk,
+};
+pub use asker::{
+    EXPIRED, NobodyAsked, TerminalAsker, answered_elsewhere, present_ask, tell_completed,
+    tell_declined, tell_turned_down,
+};
+pub use callback::{Callback, Page, Visit};
+pub use counted::counted;
+pub use desk::{Desk, DeskItem, ReviewRequest};
+pub use editor::{Complete, Editor, EditorError, Line};
+pub use elsewhere::{Elsewhere, waiting_line};
+pub use error::CliError;
+pub use first_use::{NewServerAnswer, finding_line, present_new_server};
+pub use form::is_yes;
+pub use interrupt::{Interrupts, Presses};
+pub use markdown::{Markdown, Paint};
+pub use people::{Patience, People};
+pub use pipes::{standard_input, standard_output};
+pub use printer::{Printer, talk};
+pub use progress::{how_far, show_progress, spinner};
+pub use sampling::sampling_from_details;
+pub use starting::Starting;
+pub use table::{Reader, table};
+pub use tty::{has_person, is_terminal_gone, remember_mode, restore_mode};
+pub use typed::TypedLines;
+pub use unseen::ask_secret_line;

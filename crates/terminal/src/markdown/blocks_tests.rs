@@ -1,0 +1,387 @@
+//! Markdown of all shapes, whole and in pieces.
+
+use proptest::prelude::*;
+use switchboard_host::format::is_hidden;
+
+use crate::markdown::{Markdown, Paint};
+
+fn rendered(text: &str, width: usize, paint: Paint) -> String {
+    let mut markdown = Markdown::new(width, paint);
+    let mut out = markdown.push(text);
+    out.push_str(&markdown.finish());
+    out
+}
+
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    assert_eq!(rendered(text, 30, Paint::Plain), expected, "{text:?}");
+}
+
+/// With terminal codes written out.
+#[track_caller]
+fn check_colour(text: &str, expected: &str) {
+    let shown = rendered(text, 30, Paint::Colour);
+    assert_eq!(shown.replace("\u{1b}[0m", "</>").replace("\u{1b}[", "<"), expected, "{text:?}");
+}
+
+#[test]
+fn paragraphs_are_wrapped_and_keep_the_line_breaks_of_their_author() {
+    check("one two three four five six seven eight", "one two three four five six\nseven eight\n");
+    check("a\nb\r\n\n\n\nc\n\n", "a\nb\n\nc\n");
+    check("", "");
+    check("\n\n", "");
+    // A word that is longer than a line stays whole, so that an address can be copied.
+    check(
+        "see https://example.com/a/very/long/path now",
+        "see\nhttps://example.com/a/very/long/path\nnow\n",
+    );
+}
+
+#[test]
+fn wide_characters_take_two_columns_and_break_anywhere_but_before_a_full_stop() {
+    check(
+        "日本語の文章は単語の間に空白を入れません。次の文です。",
+        "日本語の文章は単語の間に空白を\n入れません。次の文です。\n",
+    );
+    check("一二三四五六七八九十一二三四五。", "一二三四五六七八九十一二三四\n五。\n");
+    check("\u{1f600}\u{1f44b}\u{1f3fd} ok", "\u{1f600}\u{1f44b}\u{1f3fd} ok\n");
+}
+
+#[test]
+fn spans_have_looks() {
+    for (text, expected) in [
+        ("a **b c** d", "a <1mb</> <1mc</> d\n"),
+        ("*i* _i_ __b__ ***x***", "<3mi</> <3mi</> <1mb</> <1;3mx</>\n"),
+        ("**a *b* c**", "<1ma</> <1;3mb</> <1mc</>\n"),
+        ("***a** b*", "<1;3ma</> <3mb</>\n"),
+        ("**Note:**text", "<1mNote:</>text\n"),
+        ("~~gone~~ ~ok", "<9mgone</> ~ok\n"),
+        ("run `cargo  test` or ``a`b``", "run <36mcargo</> <36m test</> or <36ma`b</>\n"),
+        ("`**no**` **`yes`**", "<36m**no**</> <1;36myes</>\n"),
+        ("[text](http://a.b/c)", "<4mtext</> <2m(http://a.b/c)</>\n"),
+        ("[**t** u](<x> \"title\").", "<1;4mt</> <4mu</> <2m(x)</>.\n"),
+        ("[http://a](http://a) <http://b>", "<4mhttp://a</> <4mhttp://b</>\n"),
+        ("![cat](c.png)", "<4mcat</> <2m(c.png)</>\n"),
+        ("**a\nb**", "<1ma</>\n<1mb</>\n"),
+        ("a<br>b", "a\nb\n"),
+        ("# Big *one*", "<1mBig</> <1;3mone</>\n"),
+        ("> quoted", "<2m│</> quoted\n"),
+    ] {
+        check_colour(text, expected);
+    }
+}
+
+#[test]
+fn without_colours_code_and_headings_keep_their_marks() {
+    check("## Two `a b` **c**", "## Two `a b` c\n");
+}
+
+#[test]
+fn what_only_looks_like_markup_is_text() {
+    for text in [
+        "2 * 3 * 4",
+        "snake_case_name",
+        "__init__ed",
+        "a ** b",
+        "**",
+        "***",
+        "*a",
+        "**a",
+        "**a*",
+        "`a",
+        "``a`",
+        "[a",
+        "[a]",
+        "[a](",
+        "[a](b",
+        "[a] (b)",
+        "![a",
+        "!",
+        "a\\",
+        "<a",
+        "a < b > c",
+        "Vec<String>",
+        "~a~",
+        "#no",
+        "#######",
+        "-no",
+        "1.no",
+        "1",
+        "12345678901. x",
+        "``",
+        "```",
+        "```rust",
+        "*a `b",
+        "[**a](",
+        "**a [b",
+        "+",
+        "_",
+        "a|b",
+        "$",
+        "&amp;",
+        "[ ] x",
+        "* *a",
+    ] {
+        let expected = match text {
+            "***" => format!("{}\n", "─".repeat(30)),
+            "+" => "• \n".to_owned(),
+            "* *a" => "• *a\n".to_owned(),
+            _ => format!("{text}\n"),
+        };
+        check(text, &expected);
+    }
+    check(r"\*a\* \`b\` \# \\ \q", "*a* `b` # \\ \\q\n");
+}
+
+#[test]
+fn lists_hang_and_nest() {
+    check(
+        "- one two three four five six seven\n- b\n  - nested item that is wrapped too\n    1. deep\n- c",
+        "• one two three four five six\n  seven\n• b\n  • nested item that is\n    wrapped too\n    1. deep\n• c\n",
+    );
+    check("1. a\n   b\n\n2. c\n\n   more\n\nafter", "1. a\n   b\n\n2. c\n\n   more\n\nafter\n");
+    check("10) a\n  * b\nlazy\n\nout", "10) a\n    • b\n      lazy\n\nout\n");
+    check("- [ ] todo\n- [x] done\n- [y] no\n1. [X] n", "☐ todo\n☑ done\n• [y] no\n1. ☑ n\n");
+    check("- - a\n-\n- b", "• • a\n• \n• b\n");
+    check("text\n- a\n- b\n\ntext", "text\n• a\n• b\n\ntext\n");
+}
+
+#[test]
+fn quotes_keep_their_bar() {
+    check("> a b\n> c\n>\n> d\n\nout", "│ a b\n│ c\n│\n│ d\n\nout\n");
+    check("> one two three four five six seven", "│ one two three four five six\n│ seven\n");
+    check("> > deep\n> - a\n>   b\nout", "│ │ deep\n│ • a\n│   b\nout\n");
+    check("- a\n  > q\n- b", "• a\n  │ q\n• b\n");
+    check("> ```\n> x\n> ```\n> y", "│   ┌─\n│   │ x\n│   └─\n│ y\n");
+    check("> ```\n> x\nout", "│   ┌─\n│   │ x\n│   └─\nout\n");
+}
+
+#[test]
+fn code_stays_as_it_is() {
+    check(
+        "```rust\nfn a() {}   // **not bold** and this line is longer than the terminal is wide\n\n  b\n```\nafter",
+        "  ┌─ rust\n  │ fn a() {}   // **not bold** and this line is longer than the terminal is wide\n  │\n  │   b\n  └─\nafter\n",
+    );
+    check("~~~\n```\n~~~~", "  ┌─\n  │ ```\n  └─\n");
+    check("````md\n```\n````", "  ┌─ md\n  │ ```\n  └─\n");
+    check(
+        "- a\n  ```sh\n  ls\n    x\n  ```\n- b",
+        "• a\n    ┌─ sh\n    │ ls\n    │   x\n    └─\n• b\n",
+    );
+    check("```\nnever closed", "  ┌─\n  │ never closed\n  └─\n");
+    check("```\na\n", "  ┌─\n  │ a\n  └─\n");
+    check("```code``` inline", "`code` inline\n");
+}
+
+#[test]
+fn rules_fill_the_line() {
+    let rule = "─".repeat(30);
+    for text in ["---", "***", "___", "* * *", "- - - -", " -----  "] {
+        check(&format!("a\n\n{text}\nb"), &format!("a\n\n{rule}\nb\n"));
+    }
+}
+
+#[test]
+fn tables_are_aligned_and_shrink_to_fit() {
+    check(
+        "| Name | N |\n|:-----|--:|\n| a | 1 |\n| `b\\|c` | 10 |\n\nafter",
+        "Name  │  N\n──────┼───\na     │  1\n`b|c` │ 10\n\nafter\n",
+    );
+    check("|a|\n|:-:|\n|x|y|\n|日本|\n|日|", "  a\n─────\nx | y\n日本\n 日\n");
+    check(
+        "|Word|Meaning|\n|--|--|\n|x|a text that is much too long for it|",
+        "Word │ Meaning\n─────┼────────────────────────\nx    │ a text that is much to…\n",
+    );
+    check("> |a|b|\n> |-|-|\n> |c|d|\nout", "│ a │ b\n│ ──┼──\n│ c │ d\nout\n");
+    check("| not a table\nx", "| not a table\nx\n");
+    check("|a|b|\n|-|\n", "|a|b|\n|-|\n");
+    check("|x|\n|a|\n|-|", "|x|\na\n─\n");
+    check_colour("|a|\n|-|\n|**b**|", "<1ma</>\n<2m─</>\n<1mb</>\n");
+    // More columns than there is room for come out as they were written.
+    let wide = format!("{}\n{}", "|a".repeat(20), "|-".repeat(20));
+    assert_eq!(
+        rendered(&wide, 30, Paint::Plain),
+        format!("{}\n{}\n", "|a".repeat(20), "|-".repeat(20))
+    );
+}
+
+#[test]
+fn words_appear_as_soon_as_they_are_complete() {
+    let mut markdown = Markdown::new(80, Paint::Plain);
+    let shown: Vec<String> = ["Hel", "lo wor", "ld, ", "**bo", "ld** x ", "\n```", "\nco", "de\n"]
+        .map(|text| markdown.push(text))
+        .into();
+    assert_eq!(shown, ["", "Hello", " world,", "", " bold x", "", "\n  ┌─", "\n  │ code"]);
+    assert_eq!(markdown.finish(), "\n  └─\n");
+    assert_eq!(markdown.push("again ") + &markdown.finish(), "again\n");
+}
+
+#[test]
+fn an_opening_that_is_never_closed_does_not_hold_the_text_for_ever() {
+    let mut markdown = Markdown::new(80, Paint::Plain);
+    let shown = markdown.push(&format!("*a {}", "word ".repeat(200)));
+    assert!(shown.starts_with("*a word word"), "{shown}");
+    let mut markdown = Markdown::new(80, Paint::Plain);
+    assert!(markdown.push(&format!("`a {}", "word ".repeat(200))).starts_with("`a word"));
+}
+
+#[test]
+fn nothing_that_could_deceive_gets_through() {
+    for (text, expected) in [
+        ("a\u{1b}[2Jb", "a\\e[2Jb\n"),
+        ("\u{1b}]8;;x\u{7}", "\\e]8;;x\\x07\n"),
+        ("a\rb", "a\\rb\n"),
+        ("cod\u{202e}gpj", "cod<U+202E>gpj\n"),
+        ("```a\u{1b}b\n\u{1b}[0m\rx\n```", "  ┌─ a\\eb\n  │ \\e[0m\\rx\n  └─\n"),
+        ("[a](b\u{200b}\u{1b})", "a (b<U+200B>\\e)\n"),
+        ("`\u{1b}`", "`\\e`\n"),
+        ("|\u{1b}|\n|-|\n|\u{200b}|", "\\e\n────────\n<U+200B>\n"),
+        ("\u{e0068}\u{e0069}", "<tags \"hi\">\n"),
+    ] {
+        check(text, expected);
+    }
+}
+
+/// Renders a text for 80 columns, but not for ever.
+#[track_caller]
+fn rendered_soon(text: &str) -> String {
+    let started = std::time::Instant::now();
+    let shown = rendered(text, 80, Paint::Plain);
+    // What takes a second in proportion would take hours if it were quadratic.
+    let needed = started.elapsed();
+    assert!(needed.as_secs() < 30, "{needed:?} for {} bytes", text.len());
+    shown
+}
+
+#[test]
+fn input_of_any_size_takes_time_in_proportion() {
+    let megabyte = 1 << 20;
+    #[rustfmt::skip]
+    let pieces = [
+        "*", "`", "|", "_", "~", "[", "]", "(", "<", "\\", "!", "#", ">", "- ", "* a", "` `` ",
+        "[a](", "[a", "**a ", "*a**b", "|a|\n", "|a|\n|-|\n", "> ", "1. ", "~~~\n", "```\n", "![",
+        "<a", "日", "\t", "a_", "***a*", "`a``b```c````d", "\n- a\n  - ", "\u{e0041}", "e\u{301}",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(megabyte / 4 / piece.len());
+        let shown = rendered_soon(&text);
+        // An escaped character takes several; a bar, a bullet and an indentation take some more.
+        assert!(shown.len() <= 24 * text.len(), "{piece:?}: {}", shown.len());
+    }
+    // One line of marks is text.
+    for mark in ["`", "|", "~"] {
+        assert_eq!(rendered_soon(&mark.repeat(megabyte)).len(), megabyte + 1, "{mark}");
+    }
+    assert_eq!(rendered_soon(&format!("a{}", "*".repeat(megabyte))).len(), megabyte + 2);
+    // A table with too many columns is text; one with many rows is a table.
+    let columns = 50_000;
+    let wide = format!("{}\n{}", "|a".repeat(columns), "|-".repeat(columns));
+    assert_eq!(rendered_soon(&wide).len(), 4 * columns + 2);
+    let long = format!("|a|\n|-|\n{}", "|b|\n".repeat(columns));
+    assert_eq!(rendered_soon(&long).lines().count(), columns + 2);
+}
+
+/// Text that is full of markup.
+fn marked_up() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "*",
+        "**",
+        "***",
+        "_",
+        "`",
+        "``",
+        "```",
+        "\n",
+        "\n\n",
+        "\n```\n",
+        "~~~",
+        "~~",
+        "#",
+        "# ",
+        "- ",
+        "  - ",
+        "1. ",
+        "> ",
+        ">",
+        "|",
+        "|-|",
+        "\n|a|\n|-|\n|b|",
+        "[",
+        "]",
+        "(",
+        ")",
+        "](",
+        "[ ] ",
+        "[x] ",
+        "\\",
+        "!",
+        "<",
+        ">",
+        "<br>",
+        "http://a",
+        " ",
+        "  ",
+        "\t",
+        "word",
+        "a",
+        "\r",
+        "\r\n",
+        "\u{1b}[31m",
+        "\u{202e}",
+        "日本",
+        "。",
+        "\u{fe0f}",
+        "\u{e0041}",
+        "---",
+        "e\u{301}",
+        "\u{1f44b}\u{1f3fd}",
+    ]);
+    prop::collection::vec(
+        prop_oneof![4 => piece.prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)],
+        0..60,
+    )
+    .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn chunks_make_no_difference(text in marked_up(), cuts in prop::collection::vec(0usize..200, 0..12)) {
+        for paint in [Paint::Plain, Paint::Colour] {
+            let whole = rendered(&text, 40, paint);
+            let mut markdown = Markdown::new(40, paint);
+            let chars: Vec<char> = text.chars().collect();
+            let (mut shown, mut from) = (String::new(), 0);
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| (*cut).min(chars.len())).collect();
+            cuts.push(chars.len());
+            cuts.sort_unstable();
+            for cut in cuts {
+                shown.push_str(&markdown.push(&chars[from..cut].iter().collect::<String>()));
+                from = cut;
+            }
+            shown.push_str(&markdown.finish());
+            prop_assert_eq!(&shown, &whole);
+        }
+    }
+
+    #[test]
+    fn only_our_own_codes_reach_the_terminal(text in marked_up()) {
+        let mut shown = rendered(&text, 40, Paint::Colour);
+        for code in ["0", "1", "2", "3", "4", "9", "36"] {
+            for end in ["m", ";"] {
+                shown = shown.replace(&format!("\u{1b}[{code}{end}"), if end == "m" { "" } else { "\u{1b}[" });
+            }
+        }
+        for c in shown.chars() {
+            prop_assert!(!is_hidden(c) && (!c.is_control() || c == '\n' || c == '\t'), "{c:?} in {shown:?}");
+        }
+    }
+
+    #[test]
+    fn lines_of_short_words_fit(words in prop::collection::vec("[a-z日本*_`]{1,4}", 0..80)) {
+        for line in rendered(&words.join(" "), 30, Paint::Plain).lines() {
+            prop_assert!(console::measure_text_width(line) <= 30, "{line:?}");
+        }
+    }
+}

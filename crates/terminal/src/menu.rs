@@ -1,0 +1,239 @@
+//! The review menu: one call, exactly as it would be sent, and what a person may make of it.
+
+use switchboard_host::digest;
+use switchboard_host::format::{escape_json, escape_line};
+
+use crate::keys::Standing;
+use crate::menu_person::AtTerminal;
+
+/// Longer arguments do not fit on a screen: whoever agrees to them shows that they saw their end.
+const LONG_BYTES: usize = 4_000;
+/// So much of a fingerprint has to be typed.
+const TYPED: usize = 6;
+
+/// What a person is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card<'a> {
+    /// What would be done, in one line.
+    pub(crate) title: &'a str,
+    /// The arguments, exactly as they would be sent.
+    pub(crate) arguments: &'a str,
+    /// Why this is asked.
+    pub(crate) why: &'a str,
+    /// Whether it may be allowed once and for all.
+    pub(crate) can_always: Always<'a>,
+}
+
+/// Whether something may be allowed once and for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Always<'a> {
+    /// It may.
+    Yes,
+    /// It may not, for this reason.
+    NotFor(&'a str),
+}
+
+/// What a person made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Run it this time.
+    Run,
+    /// Run it, and do not ask again in this session.
+    Session,
+    /// Run it, and do not ask again.
+    Always,
+    /// Do not run it.
+    Skip,
+    /// Do not run it; do this instead.
+    Tell(String),
+    /// Run it this time, with these arguments.
+    Edit(String),
+}
+
+/// An entry of the menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Run,
+    Session,
+    Always,
+    Skip,
+    Tell,
+    Edit,
+}
+
+impl Entry {
+    const ALL: [Self; 6] =
+        [Self::Run, Self::Session, Self::Always, Self::Skip, Self::Tell, Self::Edit];
+
+    /// The key that chooses it.
+    pub(crate) const fn key(self) -> char {
+        match self {
+            Self::Run => 'r',
+            Self::Session => 'o',
+            Self::Always => 'a',
+            Self::Skip => 's',
+            Self::Tell => 't',
+            Self::Edit => 'e',
+        }
+    }
+
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Run => "[r] run",
+            Self::Session => "[o] only this session",
+            Self::Always => "[a] always allow",
+            Self::Skip => "[s] skip",
+            Self::Tell => "[t] tell what to do instead",
+            Self::Edit => "[e] edit the arguments",
+        }
+    }
+
+    /// The entry that a word or a key means.
+    pub(crate) fn named(word: &str, entries: &[Self]) -> Option<Self> {
+        let entry = match word.to_lowercase().as_str() {
+            "r" | "run" | "y" | "yes" => Self::Run,
+            "o" | "session" => Self::Session,
+            "a" | "always" => Self::Always,
+            "s" | "skip" | "n" | "no" => Self::Skip,
+            "t" | "tell" => Self::Tell,
+            "e" | "edit" => Self::Edit,
+            _ => return None,
+        };
+        entries.contains(&entry).then_some(entry)
+    }
+}
+
+/// Somebody who can be asked.
+pub(crate) trait Person {
+    /// Shows a text.
+    fn show(&mut self, text: &str) -> Option<()>;
+    /// Lets them choose; nothing when they will not.
+    fn choose(&mut self, entries: &[Entry]) -> Option<Entry>;
+    /// Asks for a line.
+    fn line(&mut self, question: &str) -> Option<String>;
+    /// Lets them change a text; why not, if that fails.
+    fn edit(&mut self, text: &str) -> Result<String, String>;
+}
+
+/// Asks the person at the terminal, and waits as long as the question stands. Nothing when there is
+/// no answer.
+pub(crate) fn ask(card: &Card<'_>, standing: Standing) -> Option<Choice> {
+    decide(card, &mut AtTerminal::new(standing))
+}
+
+fn decide(card: &Card<'_>, person: &mut impl Person) -> Option<Choice> {
+    let mut edited: Option<String> = None;
+    // What cannot be sent yet, but has cost the person some work.
+    let mut draft: Option<String> = None;
+    person.show(&shown(card, card.arguments))?;
+    loop {
+        match person.choose(&entries(card, edited.as_deref()))? {
+            Entry::Run if !has_seen_all(card, edited.as_deref(), person)? => {}
+            Entry::Always if !has_seen_all(card, None, person)? => {}
+            Entry::Run => return Some(edited.map_or(Choice::Run, Choice::Edit)),
+            Entry::Session => return Some(Choice::Session),
+            Entry::Always => return Some(Choice::Always),
+            Entry::Skip => return Some(Choice::Skip),
+            Entry::Tell => {
+                let told = person.line("What should be done instead? ")?;
+                if !told.trim().is_empty() {
+                    return Some(Choice::Tell(told.trim().to_owned()));
+                }
+            }
+            Entry::Edit => {
+                let current = edited.as_deref().unwrap_or(card.arguments);
+                let given = draft.take().unwrap_or_else(|| pretty(current));
+                match changed(person.edit(&given), &given) {
+                    Ok(None) => {}
+                    Ok(Some(text)) => {
+                        person.show(&shown(card, &text))?;
+                        edited = Some(text);
+                    }
+                    Err((why, text)) => {
+                        person.show(&format!("Not changed: {}\n", escape_line(&why)))?;
+                        draft = text;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the person has seen long arguments to their end, where the fingerprint stands.
+fn has_seen_all(card: &Card<'_>, edited: Option<&str>, person: &mut impl Person) -> Option<bool> {
+    let arguments = edited.unwrap_or(card.arguments);
+    if arguments.len() < LONG_BYTES {
+        return Some(true);
+    }
+    let typed = person.line(&format!(
+        "These are {} bytes. Type the fingerprint that stands below them to run it: ",
+        arguments.len()
+    ))?;
+    let seen = typed.trim() == fingerprint(arguments);
+    if !seen {
+        person.show("That is not it; nothing runs.\n")?;
+    }
+    Some(seen)
+}
+
+fn fingerprint(arguments: &str) -> String {
+    digest::of([arguments.as_bytes()]).chars().take(TYPED).collect()
+}
+
+/// What may be chosen. What was edited is run once; it says nothing about the next time.
+fn entries(card: &Card<'_>, edited: Option<&str>) -> Vec<Entry> {
+    let always = edited.is_none() && card.can_always == Always::Yes;
+    let fits = |entry: &Entry| match entry {
+        Entry::Always => always,
+        Entry::Session => edited.is_none(),
+        Entry::Run | Entry::Skip | Entry::Tell | Entry::Edit => true,
+    };
+    Entry::ALL.into_iter().filter(fits).collect()
+}
+
+/// The arguments that came of editing, nothing if they are as before, or why they cannot be sent.
+fn changed(
+    edited: Result<String, String>,
+    given: &str,
+) -> Result<Option<String>, (String, Option<String>)> {
+    let text = edited.map_err(|why| (why, None))?;
+    let text = text.trim();
+    if text == given.trim() {
+        return Ok(None);
+    }
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(serde_json::Value::Object(_)) => Ok(Some(text.to_owned())),
+        Ok(_) => Err(("the arguments have to be a JSON object".to_owned(), Some(text.to_owned()))),
+        Err(error) => Err((format!("this is not JSON: {error}"), Some(text.to_owned()))),
+    }
+}
+
+fn shown(card: &Card<'_>, arguments: &str) -> String {
+    let mut text = format!(
+        "\n{}\n{}\n({} bytes of arguments; asked because {})\n",
+        escape_line(card.title),
+        escape_json(&pretty(arguments)),
+        arguments.len(),
+        escape_line(card.why),
+    );
+    if arguments.len() >= LONG_BYTES {
+        text.push_str(&format!("(fingerprint of the arguments: {})\n", fingerprint(arguments)));
+    }
+    if let Always::NotFor(reason) = card.can_always {
+        text.push_str(&format!("(cannot always be allowed: {})\n", escape_line(reason)));
+    }
+    text
+}
+
+/// Set out nicely only where that shows exactly what is sent.
+fn pretty(arguments: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(arguments)
+        .ok()
+        .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == arguments))
+        .and_then(|value| serde_json::to_string_pretty(&value).ok())
+        .unwrap_or_else(|| arguments.to_owned())
+}
+
+#[cfg(test)]
+#[path = "menu_tests.rs"]
+mod tests;

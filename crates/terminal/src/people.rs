@@ -1,0 +1,165 @@
+//! Who answers the questions of a host, and for how long a question waits.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_host::review::{Asker, NobodyThere, Reviewer};
+use switchboard_host::{FirstUseAsks, Presence};
+use tokio_util::sync::CancellationToken;
+
+use crate::ask::TerminalReviewer;
+use crate::asker::{NobodyAsked, TerminalAsker};
+use crate::desk::Desk;
+use crate::elsewhere::Elsewhere;
+use crate::printer::Printer;
+
+/// Maximum time that a question waits.
+const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
+
+/// How long a question waits for an answer from another face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as the settings say.
+    Usual,
+    /// This long.
+    For(Duration),
+}
+
+impl FromStr for Patience {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "usual" {
+            return Ok(Self::Usual);
+        }
+        let wrong = || format!("`{text}` is no time: write it as 90s, 10m or 2h");
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let number: u64 = digits.parse().map_err(|_| wrong())?;
+        let unit = match text.strip_prefix(digits) {
+            Some("" | "s") => 1,
+            Some("m") => 60,
+            Some("h") => 3_600,
+            Some("d") => 86_400,
+            _ => return Err(wrong()),
+        };
+        let time = Duration::from_secs(number.saturating_mul(unit));
+        if time.is_zero() || time > MAX_WAIT {
+            return Err("it is between a second and a week".to_owned());
+        }
+        Ok(Self::For(time))
+    }
+}
+
+/// The people that a host asks: about calls, for servers and about new servers.
+pub struct People {
+    /// Answers questions about calls.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Answers questions of servers.
+    pub asker: Arc<dyn Asker>,
+    /// How long a question waits, if not as long as the settings say.
+    pub limit: Option<Duration>,
+    /// Whether they are asked about servers that nobody has approved yet.
+    pub first_use: FirstUseAsks,
+    /// Whether they are here, and can look at a new server before it is used.
+    pub presence: Presence,
+}
+
+impl People {
+    /// The person at this terminal, where nothing else reads from it. `stop` is cancelled when
+    /// they want to stop.
+    pub fn at_terminal(printer: &Printer, stop: &CancellationToken) -> Self {
+        Self {
+            reviewer: Arc::new(TerminalReviewer { stop: stop.clone() }),
+            asker: Arc::new(TerminalAsker { printer: printer.clone() }),
+            limit: None,
+            first_use: FirstUseAsks::Nobody,
+            presence: Presence::Person,
+        }
+    }
+
+    /// The person who answers the questions of a desk.
+    pub fn at(desk: &Desk) -> Self {
+        Self {
+            reviewer: Arc::new(desk.clone()),
+            asker: Arc::new(desk.clone()),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+            presence: Presence::Person,
+        }
+    }
+
+    /// Nobody: every question is declined at once.
+    pub fn nobody(printer: &Printer) -> Self {
+        Self {
+            reviewer: Arc::new(NobodyThere),
+            asker: Arc::new(NobodyAsked { printer: printer.clone() }),
+            limit: None,
+            first_use: FirstUseAsks::Nobody,
+            presence: Presence::Nobody,
+        }
+    }
+
+    /// A person at another face.
+    pub fn elsewhere(printer: &Printer) -> Self {
+        let elsewhere = Elsewhere { printer: printer.clone() };
+        Self {
+            reviewer: Arc::new(elsewhere.clone()),
+            asker: Arc::new(elsewhere),
+            limit: None,
+            first_use: FirstUseAsks::InQueue,
+            presence: Presence::Nobody,
+        }
+    }
+
+    /// Nobody, unless there is patience to wait for another face.
+    pub fn nobody_here(printer: &Printer, patience: Option<Patience>) -> Self {
+        match patience {
+            Some(_) => Self::elsewhere(printer),
+            None => Self::nobody(printer),
+        }
+    }
+
+    /// Also asks people at other faces about servers that nobody has approved.
+    #[must_use]
+    pub const fn with_new_servers(mut self) -> Self {
+        self.first_use = FirstUseAsks::InQueue;
+        self
+    }
+
+    /// Limits how long questions wait.
+    #[must_use]
+    pub fn with(mut self, patience: Option<Patience>) -> Self {
+        if let Some(Patience::For(limit)) = patience {
+            self.limit = Some(limit);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_number_and_a_unit() {
+        let seconds = |seconds| Ok(Patience::For(Duration::from_secs(seconds)));
+        for (text, expected) in [
+            ("usual", Ok(Patience::Usual)),
+            ("90", seconds(90)),
+            ("90s", seconds(90)),
+            ("10m", seconds(600)),
+            ("2h", seconds(7_200)),
+            ("7d", seconds(604_800)),
+            ("8d", Err(())),
+            ("0", Err(())),
+            ("", Err(())),
+            ("m", Err(())),
+            ("1w", Err(())),
+            ("1m30", Err(())),
+            ("-1", Err(())),
+        ] {
+            assert_eq!(text.parse::<Patience>().map_err(drop), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Standard output is data, standard error is talk; colours only where a person looks.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use serde::Serialize;
+use switchboard_host::config::Environment;
+use switchboard_host::format::{self, escape_line};
+use switchboard_host::redact;
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::markdown::Paint;
+use crate::table::Reader;
+
+/// Prints results and talk.
+#[derive(Clone, Debug)]
+pub struct Printer {
+    /// JSON instead of text.
+    pub json: bool,
+    quiet: bool,
+    /// Standard output is a terminal.
+    pub terminal: bool,
+    colour: bool,
+    /// What moves at the terminal at this moment.
+    moving: Arc<Mutex<Option<ProgressBar>>>,
+}
+
+impl Printer {
+    /// Returns a printer for this process.
+    pub fn new(json: bool, quiet: bool, environment: &Environment) -> Self {
+        let set = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
+        let colour = std::io::stderr().is_terminal() && !set("NO_COLOR");
+        let terminal = std::io::stdout().is_terminal();
+        Self { json, quiet, terminal, colour, moving: Arc::default() }
+    }
+
+    /// Prints a result.
+    pub fn data(&self, text: &str) -> Result<(), CliError> {
+        let mut out = std::io::stdout().lock();
+        let ending = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+        match write!(out, "{text}{ending}").and_then(|()| out.flush()) {
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome.map_err(|error| {
+                CliError::new(exit_code::TROUBLE, format!("cannot write the result: {error}"))
+            }),
+        }
+    }
+
+    /// Prints words of an answer as they come.
+    pub fn words(&self, text: &str) -> Result<(), CliError> {
+        let mut out = std::io::stdout().lock();
+        match write!(out, "{text}").and_then(|()| out.flush()) {
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome.map_err(|error| {
+                CliError::new(exit_code::TROUBLE, format!("cannot write the answer: {error}"))
+            }),
+        }
+    }
+
+    /// How many columns the terminal has.
+    #[expect(clippy::unused_self, reason = "it is a fact about where the printer prints")]
+    pub fn width(&self) -> usize {
+        usize::from(console::Term::stdout().size().1)
+    }
+
+    /// Whether answers are coloured.
+    pub const fn colours(&self) -> Paint {
+        if self.colour { Paint::Colour } else { Paint::Plain }
+    }
+
+    /// Prints a result as JSON.
+    pub fn json(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = if self.terminal {
+            serde_json::to_string_pretty(value)
+        } else {
+            serde_json::to_string(value)
+        };
+        let text = text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
+        // The same JSON, and nothing in it that a terminal obeys or a person does not see.
+        self.data(&format::coded_json(&text))
+    }
+
+    /// Tells the person something.
+    pub fn say(&self, text: &str) {
+        if !self.quiet {
+            talk(text);
+        }
+    }
+
+    /// Asks something; the answer stands in the same line.
+    #[expect(clippy::unused_self, reason = "questions are asked where the printer talks")]
+    pub fn ask(&self, question: &str) {
+        let mut out = std::io::stderr();
+        // If nobody listens there, nobody answers either.
+        write!(out, "{question}").and_then(|()| out.flush()).ok();
+    }
+
+    /// Rings for somebody who looks elsewhere.
+    pub fn ring(&self) {
+        if self.is_lively() {
+            self.ask("\u{7}");
+        }
+    }
+
+    /// Warns the person, with a next step if there is one.
+    pub fn warn(&self, text: &str, hint: Option<&str>) {
+        if self.quiet {
+            return;
+        }
+        talk(&format!("{} {}", self.paint("33", "warning:"), escape_line(text)));
+        if let Some(hint) = hint {
+            talk(&format!("{} {}", self.paint("2", "hint:"), escape_line(hint)));
+        }
+    }
+
+    /// Who reads the tables.
+    pub fn reader(&self) -> Reader {
+        if self.terminal {
+            Reader::Person(usize::from(console::Term::stdout().size().1))
+        } else {
+            Reader::Program
+        }
+    }
+
+    /// Whether moving pictures may be shown.
+    pub fn is_lively(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
+    /// A text that steps back behind others.
+    pub fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Remembers what moves, for whoever needs the terminal for themselves.
+    pub fn moves(&self, bar: &ProgressBar) {
+        *self.moving.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    }
+
+    /// Takes away what moves; it does not come back.
+    pub fn stand_still(&self) {
+        let moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(bar) = moving {
+            // One that has been taken away would be drawn once more.
+            if !bar.is_finished() {
+                bar.finish_and_clear();
+            }
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Says a line on standard error, without secrets. If nobody listens there, it is not needed.
+pub fn talk(line: &str) {
+    writeln!(std::io::stderr(), "{}", redact::text(line)).ok();
+}

@@ -1,0 +1,104 @@
+//! How far a call is, as a bar or a spinner.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Deserialize;
+use switchboard_host::format::escape_line;
+use switchboard_wire::Json;
+use tokio::sync::mpsc;
+
+use crate::printer::Printer;
+
+/// Shows reports of progress until the sender is gone.
+pub fn show_progress(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, ProgressBar) {
+    let (sender, mut reports) = mpsc::channel::<Json>(64);
+    let bar = spinner(printer, what);
+    let shown = bar.clone();
+    tokio::spawn(async move {
+        while let Some(report) = reports.recv().await {
+            draw(&shown, &report);
+        }
+    });
+    (sender, bar)
+}
+
+/// Something that takes a while.
+pub fn spinner(printer: &Printer, what: &str) -> ProgressBar {
+    let bar = if printer.is_lively() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+    };
+    bar.set_message(escape_line(what).into_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    printer.moves(&bar);
+    bar
+}
+
+#[derive(Deserialize)]
+struct Report {
+    progress: f64,
+    total: Option<f64>,
+    message: Option<String>,
+}
+
+fn draw(bar: &ProgressBar, report: &Json) {
+    let Ok(Report { progress, total, message }) = report.read() else { return };
+    if let Some(total) = total.filter(|total| *total > 0.0)
+        && let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {percent}% {msg}")
+    {
+        bar.set_style(style);
+        // In thousandths, so that fractions of a step are seen.
+        bar.set_length(1_000);
+        bar.set_position(thousandths(progress / total));
+    }
+    if let Some(message) = message {
+        bar.set_message(escape_line(&message).into_owned());
+    }
+}
+
+/// How far something is, in one line: a bar where the whole is known, what is said of it, or a
+/// number.
+pub fn how_far(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+    let message = message.map(|text| escape_line(text).into_owned());
+    match (total.filter(|total| *total > 0.0), message) {
+        (Some(total), message) => {
+            let share = thousandths(progress / total);
+            let full = usize::try_from(share / 50).unwrap_or(0);
+            let bar = format!("[{:<20}] {} %", "#".repeat(full), share / 10);
+            message.map_or_else(|| bar.clone(), |message| format!("{bar} {message}"))
+        }
+        (None, Some(message)) => message,
+        (None, None) => progress.to_string(),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is clamped to a range that fits"
+)]
+fn thousandths(fraction: f64) -> u64 {
+    (fraction * 1_000.0).clamp(0.0, 1_000.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::how_far;
+
+    #[test]
+    fn a_known_whole_is_a_bar_and_words_stand_alone_without_it() {
+        for (progress, total, message, expected) in [
+            (1.0, Some(2.0), None, "[##########          ] 50 %"),
+            (2.0, Some(2.0), Some("all"), "[####################] 100 % all"),
+            (9.0, Some(2.0), None, "[####################] 100 %"),
+            (-1.0, Some(2.0), None, "[                    ] 0 %"),
+            (3.0, Some(0.0), None, "3"),
+            (3.0, None, Some("Gathering\u{1b}[2J"), "Gathering\\e[2J"),
+            (3.5, None, None, "3.5"),
+        ] {
+            assert_eq!(how_far(progress, total, message), expected);
+        }
+    }
+}

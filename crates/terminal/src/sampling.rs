@@ -1,0 +1,68 @@
+//! What a server wants to ask a model: shown whole, and asked only if the person says so.
+
+use serde_json::Value;
+use switchboard_host::format::{escape, escape_line};
+use switchboard_host::review::{Ask, Reply, SampleRole, SamplingAsk};
+
+use crate::form::{Typist, is_yes};
+
+/// Shows what would be sent to a model and asks whether to send it.
+pub(crate) fn put(
+    ask: &Ask,
+    wanted: &SamplingAsk,
+    person: &mut impl Typist,
+) -> Result<Reply, Reply> {
+    let server = escape_line(&ask.server);
+    let tool = ask.tool.as_deref().map(|tool| format!(", for {}", escape_line(tool)));
+    let tool = tool.unwrap_or_default();
+    let model = escape_line(&wanted.model);
+    let mut text = format!("\nServer {server} wants to ask the model {model}{tool}:\n");
+    if !wanted.system.is_empty() {
+        text.push_str(&format!("instructions:\n{}", marked(&wanted.system)));
+    }
+    for (role, words) in &wanted.messages {
+        let role = match role {
+            SampleRole::User => "question",
+            SampleRole::Assistant => "answer so far",
+        };
+        text.push_str(&format!("{role}:\n{}", marked(words)));
+    }
+    if !wanted.tools.is_empty() {
+        let tools: Vec<_> = wanted.tools.iter().map(|tool| escape_line(tool)).collect();
+        text.push_str(&format!("tools of the server: {}\n", tools.join(", ")));
+    }
+    let most = wanted.max_tokens;
+    text.push_str(&format!(
+        "(The answer, at most {most} tokens, goes to that server and costs what your model costs.)\n"
+    ));
+    person.show(&text)?;
+    Ok(match is_yes(&person.line("Ask the model? [y/N] ")?) {
+        true => Reply::Accept(None),
+        false => Reply::Decline,
+    })
+}
+
+/// What a server wants to ask, from what the queue keeps of it; nothing if that is something else.
+pub fn sampling_from_details(details: &Value) -> Option<SamplingAsk> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let said = |one: &Value| {
+        let role = match one.get("role")?.as_str()? {
+            "user" => SampleRole::User,
+            "assistant" => SampleRole::Assistant,
+            _ => return None,
+        };
+        Some((role, text(one.get("text")?)?))
+    };
+    Some(SamplingAsk {
+        model: text(details.get("model")?)?,
+        system: text(details.get("system")?)?,
+        messages: details.get("messages")?.as_array()?.iter().map(said).collect::<Option<_>>()?,
+        tools: details.get("tools")?.as_array()?.iter().map(text).collect::<Option<_>>()?,
+        max_tokens: usize::try_from(details.get("maxTokens")?.as_u64()?).ok()?,
+    })
+}
+
+/// Every line of the server's own is marked, so that none can pass for ours.
+fn marked(text: &str) -> String {
+    escape(text).lines().map(|line| format!("  | {line}\n")).collect()
+}

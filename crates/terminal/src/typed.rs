@@ -1,0 +1,288 @@
+//! What a person types while something runs: whole lines, unless somebody else has the terminal.
+
+#[cfg(unix)]
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+#[cfg(unix)]
+use watching::Gate;
+
+/// Lines that a person types.
+#[derive(Debug)]
+pub struct TypedLines {
+    lines: Option<mpsc::Receiver<String>>,
+    #[cfg(unix)]
+    gate: Arc<Gate>,
+}
+
+impl TypedLines {
+    /// Watches the terminal until it is dropped; where there is none, nothing is ever typed.
+    pub fn watch() -> Self {
+        #[cfg(unix)]
+        {
+            use std::io::IsTerminal as _;
+            let input = rustix::stdio::stdin();
+            if input.is_terminal() { Self::watch_on(input) } else { Self::nobody() }
+        }
+        #[cfg(not(unix))]
+        Self { lines: None }
+    }
+
+    /// The next line; nothing, and once only, when the input has ended.
+    pub async fn line(&mut self) -> Option<String> {
+        let Some(lines) = &mut self.lines else { return std::future::pending().await };
+        let line = lines.recv().await;
+        if line.is_none() {
+            self.lines = None;
+        }
+        line
+    }
+
+    /// A line that was typed already.
+    pub fn typed_ahead(&mut self) -> Option<String> {
+        self.lines.as_mut()?.try_recv().ok()
+    }
+
+    /// Leaves the terminal to somebody else: when this returns, nothing more is read.
+    pub fn pause(&self) {
+        #[cfg(unix)]
+        self.gate.pause();
+    }
+
+    /// Watches on.
+    pub fn resume(&self) {
+        #[cfg(unix)]
+        self.gate.resume();
+    }
+}
+
+#[cfg(unix)]
+impl TypedLines {
+    fn nobody() -> Self {
+        Self { lines: None, gate: Arc::default() }
+    }
+
+    fn watch_on(input: impl std::os::fd::AsFd + Send + 'static) -> Self {
+        let (sender, lines) = mpsc::channel(64);
+        let gate = Arc::new(Gate::default());
+        let theirs = Arc::clone(&gate);
+        let thread = std::thread::Builder::new().name("typed".to_owned());
+        match thread.spawn(move || watching::run(&input, &theirs, &sender)) {
+            Ok(_) => Self { lines: Some(lines), gate },
+            // Without the thread nothing that is typed is heard, and nothing else is amiss.
+            Err(_) => Self::nobody(),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for TypedLines {
+    fn drop(&mut self) {
+        self.gate.close();
+    }
+}
+
+#[cfg(unix)]
+mod watching {
+    use std::os::fd::AsFd;
+    use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
+    use tokio::sync::mpsc;
+
+    /// How long a look takes when nothing is typed.
+    const STEP: Duration = Duration::from_millis(100);
+
+    /// A line that grows longer is given up.
+    const LONGEST_LINE_BYTES: usize = 1 << 20;
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    enum State {
+        #[default]
+        Watching,
+        Paused,
+        Closed,
+    }
+
+    /// Whether the thread may read. It holds the lock while it reads, so a pause is exact.
+    #[derive(Debug, Default)]
+    pub(super) struct Gate {
+        state: Mutex<State>,
+        changed: Condvar,
+    }
+
+    impl Gate {
+        pub(super) fn pause(&self) {
+            self.change(State::Paused);
+        }
+
+        pub(super) fn resume(&self) {
+            self.change(State::Watching);
+        }
+
+        pub(super) fn close(&self) {
+            self.change(State::Closed);
+        }
+
+        fn change(&self, to: State) {
+            *self.lock() = to;
+            self.changed.notify_all();
+        }
+
+        fn lock(&self) -> MutexGuard<'_, State> {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Waits until reading is allowed; nothing when it never will be again.
+        fn open(&self) -> Option<MutexGuard<'_, State>> {
+            let state = self.lock();
+            let state = self.changed.wait_while(state, |state| *state == State::Paused);
+            let state = state.unwrap_or_else(PoisonError::into_inner);
+            (*state == State::Watching).then_some(state)
+        }
+    }
+
+    /// Reads until it is closed, the input has ended, or nobody listens.
+    pub(super) fn run(input: &impl AsFd, gate: &Gate, sender: &mpsc::Sender<String>) {
+        let mut line = Vec::new();
+        while !sender.is_closed() {
+            let Some(open) = gate.open() else { return };
+            drop(open);
+            match look(input, STEP) {
+                Look::Nothing => continue,
+                Look::Something => {}
+                Look::Blind => return,
+            }
+            let Some(open) = gate.open() else { return };
+            // While we waited somebody else may have read it, and reading would block.
+            if sender.capacity() > 0 && look(input, Duration::ZERO) == Look::Something {
+                let mut chunk = [0; 4096];
+                match rustix::io::read(input, &mut chunk) {
+                    Ok(0) => return,
+                    Ok(length) => line.extend(chunk.iter().take(length)),
+                    Err(Errno::INTR | Errno::AGAIN) => {}
+                    Err(_) => return,
+                }
+                drop(open);
+                send(&mut line, sender);
+            } else {
+                drop(open);
+                std::thread::sleep(STEP);
+            }
+        }
+    }
+
+    /// What there is to read.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Look {
+        Nothing,
+        Something,
+        /// This input cannot be watched without reading from it.
+        Blind,
+    }
+
+    fn look(input: &impl AsFd, limit: Duration) -> Look {
+        let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+        let mut inputs = [PollFd::new(input, PollFlags::IN)];
+        match poll(&mut inputs, Some(&limit)) {
+            Ok(0) | Err(Errno::INTR | Errno::AGAIN) => Look::Nothing,
+            Ok(_) if inputs.iter().all(|input| input.revents().contains(PollFlags::NVAL)) => {
+                Look::Blind
+            }
+            Ok(_) => Look::Something,
+            Err(_) => Look::Blind,
+        }
+    }
+
+    fn send(text: &mut Vec<u8>, sender: &mpsc::Sender<String>) {
+        while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = text.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line);
+            // Several lines at once come only from pasting; a reader that has stopped listening
+            // needs none of them.
+            sender.blocking_send(line.trim_end_matches(['\n', '\r']).to_owned()).ok();
+        }
+        if text.len() > LONGEST_LINE_BYTES {
+            text.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::io::{Read as _, Write as _, pipe};
+    use std::sync::{Arc, Weak};
+    use std::time::{Duration, Instant};
+
+    use super::{Gate, TypedLines};
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    async fn next(typed: &mut TypedLines) -> Option<String> {
+        tokio::time::timeout(PATIENCE, typed.line()).await.expect("a line comes in time")
+    }
+
+    #[tokio::test]
+    async fn whole_lines_come_and_the_end_is_told_once() {
+        let (reader, mut writer) = pipe().unwrap();
+        let mut typed = TypedLines::watch_on(reader);
+        writer.write_all("stop\r\nhalf".as_bytes()).unwrap();
+        assert_eq!(next(&mut typed).await.as_deref(), Some("stop"));
+        writer.write_all(" größe\n".as_bytes()).unwrap();
+        assert_eq!(next(&mut typed).await.as_deref(), Some("half größe"));
+        drop(writer);
+        assert_eq!(next(&mut typed).await, None);
+        let again = tokio::time::timeout(Duration::from_millis(50), typed.line()).await;
+        assert!(again.is_err(), "{again:?}");
+    }
+
+    /// Waits until the thread of a value that is gone has ended too.
+    async fn ended(gate: &Weak<Gate>) {
+        let started = Instant::now();
+        while gate.strong_count() > 0 {
+            assert!(started.elapsed() < PATIENCE, "the thread is still there");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_typed_during_a_pause_or_afterwards_is_left_to_others() {
+        let (reader, mut writer) = pipe().unwrap();
+        let mut others = reader.try_clone().unwrap();
+        let mut taken = |length: usize| {
+            let mut bytes = vec![0; length];
+            others.read_exact(&mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let mut typed = TypedLines::watch_on(reader);
+        writer.write_all(b"first\n").unwrap();
+        assert_eq!(next(&mut typed).await.as_deref(), Some("first"));
+        typed.pause();
+        writer.write_all(b"for the menu\n").unwrap();
+        let heard = tokio::time::timeout(Duration::from_millis(250), typed.line()).await;
+        assert!(heard.is_err(), "{heard:?}");
+        assert_eq!(taken(13), "for the menu\n");
+        typed.resume();
+        writer.write_all(b"for us\n").unwrap();
+        assert_eq!(next(&mut typed).await.as_deref(), Some("for us"));
+        let gate = Arc::downgrade(&typed.gate);
+        drop(typed);
+        writer.write_all(b"for the prompt\n").unwrap();
+        ended(&gate).await;
+        assert_eq!(taken(15), "for the prompt\n");
+    }
+
+    #[tokio::test]
+    async fn the_thread_ends_with_the_value_even_during_a_pause() {
+        let (reader, _writer) = pipe().unwrap();
+        let typed = TypedLines::watch_on(reader);
+        typed.pause();
+        let gate = Arc::downgrade(&typed.gate);
+        drop(typed);
+        ended(&gate).await;
+    }
+}
