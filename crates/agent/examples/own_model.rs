@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use switchboard_agent::{Conversation, Event, Opening, Parts};
-use switchboard_host::config::ChatSettings;
-use switchboard_host::model::{
-    About, Answering, Calls, Checking, Delta, Message, Request, Said, Stop, Usage,
+use switchboard_config::ChatSettings;
+use switchboard_host::{Face, Host, Options};
+use switchboard_prompting::{
+    About, Answering, CallForm, Calls, Checking, Delta, Message, Model, Request, Said, Stop, Usage,
 };
-use switchboard_host::policy::Pattern;
-use switchboard_host::prompt::CallForm;
-use switchboard_host::record::Sessions;
-use switchboard_host::{Face, Host, Model, Options};
+use switchboard_rules::Pattern;
+use switchboard_store::Sessions;
 use tokio::sync::mpsc;
 
 /// Asks for the time once, and then repeats what it was told.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use switchboard_host::format::shorten;
-use switchboard_host::model::{Message, Request};
-use switchboard_host::record::SessionId;
+use switchboard_prompting::{Message, Request};
+use switchboard_store::SessionId;
+use switchboard_text::shorten;
 use tokio::sync::mpsc;
 
 use crate::conversation::Parts;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use switchboard_host::config::ChatSettings;
-use switchboard_host::format::Image;
-use switchboard_host::record::{LedgerError, NewSession, SessionError, SessionId, Sessions};
-use switchboard_host::{Face, Host, Model, OutcomeKind};
+use switchboard_config::ChatSettings;
+use switchboard_core::{Face, OutcomeKind};
+use switchboard_host::Host;
+use switchboard_prompting::{Image, Model};
+use switchboard_store::{LedgerError, NewSession, SessionError, SessionId, Sessions};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 

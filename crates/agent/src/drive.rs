@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use switchboard_host::model::ModelError;
-use switchboard_host::prompt::StableOrder;
-use switchboard_host::record::{Held, SessionId};
+use switchboard_prompting::{ModelError, StableOrder};
+use switchboard_store::{Held, SessionId};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Command, Parts, limits};
 use crate::event::Event;
-use crate::hear::{self, Heard, Question};
-use crate::journal;
+use crate::hear::{Heard, Question};
 use crate::notices::Notices;
 use crate::offer::Offer;
 use crate::request::request;
@@ -23,6 +21,7 @@ use crate::turn::{
     Decision, Effect, Entry, Failure, Input, Interruption, Phase, State, TurnEnd, What,
     before_last_turn, replay, step,
 };
+use crate::{hear, journal};
 
 /// Something under way; its end is an input, unless it was given up.
 type Work = Pin<Box<dyn Future<Output = Option<Finished>> + Send>>;

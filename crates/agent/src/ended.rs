@@ -1,10 +1,9 @@
 //! How a call ended, in words for the model.
 
-use switchboard_host::format::{
-    ForModel, Image, Reply, Vision, for_model, shorten, take_out_smuggled,
-};
-use switchboard_host::outcome::{Outcome, OutcomeKind};
-use switchboard_host::record::VerdictWord;
+use switchboard_core::{Outcome, OutcomeKind, Reply};
+use switchboard_prompting::{ForModel, Image, Vision, for_model, take_out_smuggled};
+use switchboard_store::VerdictWord;
+use switchboard_text::shorten;
 
 use crate::own::lines;
 use crate::turn::{Consent, Ended, WantedKind};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::model::{Stop, Usage};
-use switchboard_host::outcome::OutcomeKind;
+use switchboard_core::OutcomeKind;
+use switchboard_prompting::{Stop, Usage};
 
 use crate::turn::{Consent, Limit, TurnEnd};
 

@@ -1,7 +1,7 @@
 //! A kept conversation as a document.
 
 use serde_json::{Value, json};
-use switchboard_host::record::SessionSummary;
+use switchboard_store::SessionSummary;
 
 use crate::turn::words::fenced;
 use crate::turn::{Asked, Entry, Input, What, replayed};

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_host::Model;
-use switchboard_host::model::{Delta, Kept, ModelError, Request, Said};
-use switchboard_host::parse::{Parser, Piece};
+use switchboard_prompting::{Delta, Kept, Model, ModelError, Parser, Piece, Request, Said};
 use tokio::sync::mpsc;
 
 use crate::event::Event;

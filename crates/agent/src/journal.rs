@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::Value;
-use switchboard_host::record::Step;
+use switchboard_store::Step;
 
 use crate::turn::{Entry, Input};
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use switchboard_core::{Event as HostEvent, What};
 use switchboard_host::Host;
-use switchboard_host::events::{Event as HostEvent, What};
-use switchboard_host::format::is_hidden;
+use switchboard_text::characters::is_hidden;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_messages_are_passed_on_once_and_each_in_a_line() {
-        let events = switchboard_host::events::Events::default();
+        let events = switchboard_core::Events::default();
         let heard = Heard { events: events.watch(), by_server: BTreeMap::new() };
         let notices = Notices(Arc::new(Mutex::new(heard)));
         for number in 0..22 {

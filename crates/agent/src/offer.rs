@@ -1,19 +1,15 @@
 //! What a model is shown at one step, and the way back from what it asks for.
 
 use serde_json::Value;
-use switchboard_host::Lease;
-use switchboard_host::catalog::nearest;
-use switchboard_host::config::{ChatSettings, McpMode};
-use switchboard_host::model::{About, Calls};
-use switchboard_host::parse::{
-    Dialect, NativeCall, ParseError, ToolShape, WrittenCall, WrittenTarget, read_arguments,
+use switchboard_catalog::Lease;
+use switchboard_config::{ChatSettings, McpMode};
+use switchboard_prompting::prompt::{own_tools, search_tools};
+use switchboard_prompting::{
+    ACCESS_RESOURCE, About, CALL_TOOL, CallForm, Calls, DESCRIBE_TOOL, Definitions, Dialect,
+    FIND_TOOLS, Mode, NativeCall, Options, ParseError, Plan, READ_RESULT, StableOrder, ToolShape,
+    WrittenCall, WrittenTarget, fit, fit_native, read_arguments, shown,
 };
-use switchboard_host::prompt::own_tools::{ACCESS_RESOURCE, READ_RESULT};
-use switchboard_host::prompt::search_tools::{CALL_TOOL, DESCRIBE_TOOL, FIND_TOOLS};
-use switchboard_host::prompt::{
-    CallForm, Definitions, Mode, Options, Plan, StableOrder, fit, fit_native, own_tools,
-    search_tools, shown,
-};
+use switchboard_text::nearest;
 
 use crate::system;
 use crate::turn::{Asked, Several, WantedKind, What};

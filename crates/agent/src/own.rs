@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard_host::catalog::Entry;
-use switchboard_host::prompt::search_tools::{DESCRIBE_TOOL, FIND_TOOLS};
-use switchboard_host::prompt::{describe, sentence, shown};
-use switchboard_host::record::{SessionId, Sessions};
-use switchboard_host::{OutcomeKind, TargetKind};
+use switchboard_catalog::Entry;
+use switchboard_core::{OutcomeKind, TargetKind};
+use switchboard_prompting::{DESCRIBE_TOOL, FIND_TOOLS, describe, sentence, shown};
+use switchboard_store::{SessionId, Sessions};
 
 use crate::offer::Offer;
 use crate::turn::{Asked, Consent, Ended};

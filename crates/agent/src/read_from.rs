@@ -1,6 +1,6 @@
 //! What a kept conversation holds results of: what it read taints it, wherever it was read.
 
-use switchboard_host::OutcomeKind;
+use switchboard_core::OutcomeKind;
 
 use crate::turn::{Asked, Entry, Input, What};
 
@@ -80,8 +80,8 @@ mod tests {
             asked: vec![asked("web"), asked("files"), asked("mail")],
             native: true,
             kept: None,
-            stop: switchboard_host::model::Stop::Calls,
-            usage: switchboard_host::model::Usage::default(),
+            stop: switchboard_prompting::Stop::Calls,
+            usage: switchboard_prompting::Usage::default(),
             prompt_tokens: 0,
             model: "fast".to_owned(),
         };

@@ -1,6 +1,6 @@
 //! The messages of a conversation, put so that a given model can read them.
 
-use switchboard_host::model::{AskedCall, CallResult, Message, Request};
+use switchboard_prompting::{AskedCall, CallResult, Message, Request};
 
 use crate::offer::Offer;
 use crate::turn::words::fenced;

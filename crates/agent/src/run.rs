@@ -1,12 +1,11 @@
 //! Runs one thing that a model asked for.
 
 use serde::Deserialize;
-use switchboard_host::events::What as Happened;
-use switchboard_host::format::{escape_line, provenance};
-use switchboard_host::outcome::Outcome;
-use switchboard_host::policy;
-use switchboard_host::record::{Full, SessionError, SessionId};
-use switchboard_host::{Attention, Caller, Origin, OutcomeKind, ProposedCall, Record};
+use switchboard_core::{Caller, Origin, Outcome, OutcomeKind, ProposedCall, What as Happened};
+use switchboard_host::Attention;
+use switchboard_scan::provenance;
+use switchboard_store::{Full, Record, SessionError, SessionId};
+use switchboard_text::escape_line;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -314,7 +313,7 @@ impl Runner {
 
     fn is_trusted(&self, server: &str) -> bool {
         let config = self.parts.host.config().load();
-        config.servers.get(server).is_some_and(policy::is_trusted)
+        config.servers.get(server).is_some_and(switchboard_policy::is_trusted)
     }
 
     async fn tell(&self, event: Event) {

@@ -7,9 +7,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::catalog::{Catalog, Checks, Lease};
-use switchboard_host::connect::{Fleet, Offers, Server, Status};
-use switchboard_host::{ProposedCall, ServerId};
+use switchboard_catalog::{Catalog, Checks, Fleet, Lease, Offers, Server, Status};
+use switchboard_core::{ProposedCall, ServerId};
 use switchboard_wire::Json;
 use switchboard_wire::list::Item;
 

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use switchboard_host::config::{Level, Policies, policy_from_text};
-use switchboard_host::policy::{Facts, Policy, SessionFacts, risk_of};
-use switchboard_host::{Caller, Target, TargetKind};
+use switchboard_core::{Caller, Target, TargetKind};
+use switchboard_policy::{Facts, Policy, SessionFacts, risk_of};
+use switchboard_rules::{Level, Policies, policy_from_text};
 
 use crate::child;
 use crate::failure::Result;

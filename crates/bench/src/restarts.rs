@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use switchboard_host::connect::{Command as Order, Status};
-use switchboard_host::{Host, Recording, ServerId};
+use switchboard_catalog::Status;
+use switchboard_core::ServerId;
+use switchboard_fleet::Command as Order;
+use switchboard_host::{Host, Recording};
 use tempfile::TempDir;
 
 use crate::client::{Server, ready, start_kept_host};

@@ -6,17 +6,15 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::catalog::scan::{
-    Finding, Kind, Severity, scan_definition, scan_text, verdict,
-};
+use switchboard_scan::{Finding, Kind, Severity, scan_definition, scan_text, verdict};
 
 use crate::failure::Result;
 use crate::report::{Section, Table, Target, number};
 use crate::statistics::median;
 
 /// Our own definitions, one per line.
-const POISONED: &str = include_str!("../../host/tests/scan/poisoned.jsonl");
-const BENIGN: &str = include_str!("../../host/tests/scan/benign.jsonl");
+const POISONED: &str = include_str!("../../scan/tests/data/poisoned.jsonl");
+const BENIGN: &str = include_str!("../../scan/tests/data/benign.jsonl");
 /// Each definition is scanned so often, and the middle time counts.
 const REPEATS: usize = 9;
 

@@ -1,8 +1,8 @@
 //! What a person types while a turn goes on: commands are commands at any time, words wait for the model.
 
 use switchboard_agent::{as_markdown, kept_inputs};
-use switchboard_host::format::escape_line;
 use switchboard_terminal::{CliError, TypedLines, exit_code};
+use switchboard_text::escape_line;
 
 use crate::attach::Said;
 use crate::interactive::Interactive;

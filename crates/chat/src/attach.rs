@@ -1,11 +1,14 @@
 //! Resources and prompts of servers, brought into what a person says.
 
-use switchboard_host::call::no_arguments;
-use switchboard_host::format::{
-    Image, InvalidOutput, Reply, Vision, for_model, provenance, shorten,
+use switchboard_core::{
+    Caller, Face, InvalidOutput, Origin, OutcomeKind, ProposedCall, Reply, Target,
 };
-use switchboard_host::{Caller, Face, Host, Origin, OutcomeKind, ProposedCall, Target};
+use switchboard_host::Host;
+use switchboard_host::call::pipeline::no_arguments;
+use switchboard_prompting::{Image, Vision, for_model};
+use switchboard_scan::provenance;
 use switchboard_terminal::{CliError, exit_code, text_arguments};
+use switchboard_text::shorten;
 use switchboard_wire::Json;
 
 /// What a person says, with what they attached to it.

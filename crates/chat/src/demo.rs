@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_agent::{Conversation, Event, Opening, Parts};
-use switchboard_host::config::{ChatSettings, ModelProfile, Places, Provider};
-use switchboard_host::record::Sessions;
-use switchboard_host::{Face, Host};
+use switchboard_config::{ChatSettings, ModelProfile, Places, Provider};
+use switchboard_core::Face;
+use switchboard_host::Host;
+use switchboard_store::Sessions;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, People, Presented, exit_code, has_person, present,
+    CliError, Desk, DeskItem, People, QuestionOutcome, exit_code, has_person, present,
 };
 
 use crate::open::{model_error, open_error};
@@ -18,6 +19,9 @@ use crate::show::Show;
 
 /// What the scripted model says. It reads the results, as a real one would.
 const SCRIPT: &str = include_str!("demo_script.json");
+
+const INTRODUCTION: &str = "A scripted model, the built-in server and your word: nothing is configured, nothing leaves this \
+     machine.\n";
 
 const QUESTION: &str = "What is in this folder, and what is left to do?";
 
@@ -64,10 +68,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
     let (conversation, mut events) =
         Conversation::open(parts, opening).await.map_err(open_error)?;
     let mut show = Show::new(context, model.as_ref());
-    context.printer.say(
-        "A scripted model, the built-in server and your word: nothing is configured, nothing \
-         leaves this machine.\n",
-    );
+    context.printer.say(INTRODUCTION);
     context.printer.say(&format!("> {QUESTION}\n"));
     conversation.say(QUESTION, Vec::new()).await;
     let (mut left_open, mut code) = (Vec::new(), exit_code::OK);
@@ -97,7 +98,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                 let waiting = match waiting {
                     DeskItem::Question(question) if answers_yes => {
                         // Whoever waited for the answer may have gone.
-                        question.answer.send(switchboard_host::policy::Answer::Run).ok();
+                        question.answer.send(switchboard_core::Answer::Run).ok();
                         continue;
                     }
                     waiting => waiting,
@@ -106,7 +107,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                     put = present(waiting) => put,
                     () = context.interrupts.token().cancelled() => continue,
                 };
-                if let Presented::Interrupted(_) = put {
+                if let QuestionOutcome::Interrupted(_) = put {
                     conversation.cancel().await;
                 }
                 left_open.push(put);

@@ -7,20 +7,19 @@ use std::time::{Duration, Instant};
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Decision, TurnEnd};
 use switchboard_host::Recording;
-use switchboard_host::format::{escape_line, escape_prose};
-use switchboard_host::model::Message;
+use switchboard_prompting::Message;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, Editor, Line, People, Presented, Presses, TypedLines, exit_code,
-    has_person, is_terminal_gone, leave_open, leave_to_others, present,
+    CliError, Desk, DeskItem, Editor, Line, People, Presses, QuestionOutcome, TypedLines,
+    exit_code, has_person, is_terminal_gone, leave_open, leave_to_others, present,
 };
+use switchboard_text::{escape_line, escape_prose};
 use tokio::sync::mpsc;
 
 use crate::attach::{Said, attached, prompted};
-use crate::complete::Completions;
 use crate::open::{Open, TalkOptions, model_for, open};
 use crate::program::ChatContext;
 use crate::show::Show;
-use crate::slash::{Slash, Typed, typed};
+use crate::slash::{Completions, Slash, Typed, typed};
 use crate::suggest::Suggestion;
 
 /// So many lines are shown of what was said last when a conversation goes on.
@@ -292,12 +291,12 @@ impl Interactive<'_> {
                         () = self.context.interrupts.token().cancelled() => continue,
                     };
                     match put {
-                        Presented::Answered => {}
-                        Presented::Interrupted(_) => {
+                        QuestionOutcome::Answered => {}
+                        QuestionOutcome::Interrupted(_) => {
                             left_open.push(put);
                             self.opened.conversation.cancel().await;
                         }
-                        Presented::Gone(_) => left_open.push(put),
+                        QuestionOutcome::Gone(_) => left_open.push(put),
                     }
                     typed.resume();
                 }

@@ -11,7 +11,6 @@
 
 mod ahead;
 mod attach;
-mod complete;
 mod demo;
 mod interactive;
 mod once;
@@ -25,4 +24,4 @@ pub use demo::demo;
 pub use interactive::chat;
 pub use once::{Task, run_task};
 pub use open::{TalkOptions, model_error, open_error, open_sessions, profile_for, trouble_code};
-pub use program::{ChatContext, Program, Running, StartOptions};
+pub use program::{ChatContext, Program, ProgramFuture, StartOptions};

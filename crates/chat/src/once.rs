@@ -4,10 +4,11 @@ use std::io::Read as _;
 
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Decision, TurnEnd};
-use switchboard_host::{OutcomeKind, Recording};
+use switchboard_core::OutcomeKind;
+use switchboard_host::Recording;
 use switchboard_terminal::{
-    CliError, Desk, DeskItem, Patience, People, Presented, exit_code, has_person, is_terminal_gone,
-    leave_open, leave_to_others, present,
+    CliError, Desk, DeskItem, Patience, People, QuestionOutcome, exit_code, has_person,
+    is_terminal_gone, leave_open, leave_to_others, present,
 };
 
 use crate::open::{Open, TalkOptions, open, trouble_code};
@@ -107,12 +108,12 @@ async fn follow(
                     () = context.interrupts.token().cancelled() => continue,
                 };
                 match put {
-                    Presented::Answered => {}
-                    Presented::Interrupted(_) => {
+                    QuestionOutcome::Answered => {}
+                    QuestionOutcome::Interrupted(_) => {
                         left_open.push(put);
                         opened.conversation.cancel().await;
                     }
-                    Presented::Gone(_) => left_open.push(put),
+                    QuestionOutcome::Gone(_) => left_open.push(put),
                 }
                 continue;
             }

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_agent::{Conversation, Event, OpenError, Opening, Parts, state_of};
-use switchboard_host::config::{Config, ModelProfile};
-use switchboard_host::model::{Message, ModelError, Trouble};
-use switchboard_host::policy::Pattern;
-use switchboard_host::record::{SessionId, Sessions};
-use switchboard_host::{Face, Host, Model, Recording, ServerId};
+use switchboard_config::{Config, ModelProfile};
+use switchboard_core::{Face, ServerId};
+use switchboard_host::{Host, Recording};
+use switchboard_prompting::{Message, Model, ModelError, Trouble};
+use switchboard_rules::Pattern;
+use switchboard_store::{SessionId, Sessions};
 use switchboard_terminal::{CliError, People, exit_code};
 use tokio::sync::mpsc;
 
@@ -188,7 +189,7 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
     }
     ModelProfile::from_spec(name).ok_or_else(|| {
         let known = config.models.keys().map(String::as_str);
-        let near = switchboard_host::catalog::nearest(name, known, 3);
+        let near = switchboard_text::nearest(name, known, 3);
         let hint = match near.as_slice() {
             [] => "`switchboard models` lists the profiles; provider:model needs no profile"
                 .to_owned(),

@@ -2,14 +2,15 @@
 
 use std::pin::Pin;
 
-use switchboard_host::config::{Config, Environment, Places};
-use switchboard_host::policy::Pattern;
-use switchboard_host::{Host, Recording, ServerId};
+use switchboard_config::{Config, Environment, Places};
+use switchboard_core::ServerId;
+use switchboard_host::{Host, Recording};
 use switchboard_registry::known::KnownServers;
+use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, Interrupts, People, Printer};
 
 /// An operation of the program that takes time.
-pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, CliError>> + 'a>>;
+pub type ProgramFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CliError>> + 'a>>;
 
 /// The servers of a host, and who is asked about their calls.
 pub struct StartOptions {
@@ -66,16 +67,16 @@ pub trait Program {
     ) -> Result<Host, CliError>;
 
     /// Waits until the servers of a host are up and reports those that are not.
-    fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> Running<'a, ()>;
+    fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> ProgramFuture<'a, ()>;
 
     /// Asks the person about servers that nobody has approved yet.
-    fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()>;
+    fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()>;
 
     /// Reads the list of known servers.
-    fn known_servers<'a>(&'a self, config: &'a Config) -> Running<'a, KnownServers>;
+    fn known_servers<'a>(&'a self, config: &'a Config) -> ProgramFuture<'a, KnownServers>;
 
     /// Prints the servers of a host.
-    fn show_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()>;
+    fn show_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()>;
 
     /// Prints the tools of a host, or those that match the words.
     ///

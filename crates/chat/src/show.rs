@@ -6,10 +6,10 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use switchboard_agent::Event;
 use switchboard_agent::turn::{Limit, TurnEnd};
-use switchboard_host::Model;
-use switchboard_host::format::{escape_line, escape_prose};
-use switchboard_host::outcome::OutcomeKind;
+use switchboard_core::OutcomeKind;
+use switchboard_prompting::Model;
 use switchboard_terminal::{CliError, Markdown, Printer, counted, how_far, talk};
+use switchboard_text::{escape_line, escape_prose};
 
 use crate::program::ChatContext;
 

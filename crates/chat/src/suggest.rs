@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use switchboard_host::config::{Config, ServerConfig, Transport};
-use switchboard_host::format::escape_line;
+use switchboard_config::{Config, ServerConfig, Transport};
 use switchboard_registry::known::{KnownServer, KnownServers};
+use switchboard_text::escape_line;
 
 use crate::program::ChatContext;
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::connect::{Answering, Answers, Asking, Status};
-use switchboard_host::login::{Visiting, Visitor};
+use switchboard_catalog::Status;
+use switchboard_config::{Environment, Places};
+use switchboard_fleet::{Answering, Answers, Asking};
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall, Recording};
+use switchboard_oauth::{Visiting, Visitor};
 use switchboard_wire::{Json, RpcError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use switchboard_chat::StartOptions;
-use switchboard_host::config::{self, Approvals, Config, Environment, Lock, Places};
-use switchboard_host::record::WaitingFile;
-use switchboard_host::review::{FaceAnswers, Waiting};
-use switchboard_host::{Host, Options, Presence, Recording, ServerId};
+use switchboard_config::{Config, Environment, Places};
+use switchboard_core::ServerId;
+use switchboard_host::{FaceAnswers, Host, Options, Recording, Waiting};
 use switchboard_models::ModelSampler;
+use switchboard_store::WaitingFile;
 use switchboard_terminal::{CliError, Interrupts, Patience, People, Printer, has_person};
+use switchboard_trust::{Approvals, Lock, Presence};
 
 use crate::args::Shared;
-use crate::commands::lock_packages;
+use crate::commands::lock::packages;
 use crate::recorded;
 
 /// The first word that turns this program into the keeper of a server.
@@ -51,14 +52,14 @@ impl Context {
     /// The configuration, without a word about it.
     pub(crate) fn silent_config(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
-        config::load(&self.places, &self.environment, &approvals)
+        switchboard_config::load(&self.places, &self.environment, &approvals)
     }
 
     /// Fetches what the team keeps at an address and is not here yet. What cannot be fetched is
     /// missed, and said, by whoever needs it.
     pub(crate) async fn fetch_team_files(&self) {
         let team = self.silent_config().team;
-        for problem in config::fetch_team_files(&team, &self.places.state).await {
+        for problem in switchboard_trust::fetch_team_files(&team, &self.places.state).await {
             self.printer.warn(&problem.to_string(), problem.hint.as_deref());
         }
     }
@@ -70,14 +71,14 @@ impl Context {
         }
         // A lock that is not there is missed by whoever needs it.
         let Ok(lock) = Lock::load(&self.lock_folder()) else { return };
-        let refused = lock_packages::refused(self, &self.silent_config(), &lock).await;
+        let refused = packages::refused(self, &self.silent_config(), &lock).await;
         self.refused.get_or_init(|| refused);
     }
 
     /// The configuration, with its problems told.
     pub(crate) fn config(&self) -> Result<Config, CliError> {
         let approvals = Approvals::load(&self.places.state);
-        let config = config::load(&self.places, &self.environment, &approvals);
+        let config = switchboard_config::load(&self.places, &self.environment, &approvals);
         for problem in &config.problems {
             // A bad entry costs itself only.
             let costs_all = problem.is_error() && problem.server.is_none();
@@ -95,7 +96,7 @@ impl Context {
         if let Some(id) = ids().find(|id| id.as_str() == name) {
             return Ok(id.clone());
         }
-        let near = switchboard_host::catalog::nearest(name, ids().map(ServerId::as_str), 3);
+        let near = switchboard_text::nearest(name, ids().map(ServerId::as_str), 3);
         let hint = match near.as_slice() {
             [] => "`switchboard servers` lists them".to_owned(),
             near => format!("did you mean `{}`?", near.join("` or `")),
@@ -167,7 +168,7 @@ impl Context {
         let record = self.recording();
         let start_limit = Duration::from_secs(self.shared.start_timeout);
         let approvals = Approvals::load(&places.state);
-        let config = config::load(&places, &environment, &approvals);
+        let config = switchboard_config::load(&places, &environment, &approvals);
         let minutes = u64::try_from(config.settings.review_minutes).unwrap_or(u64::MAX);
         let patience = Duration::from_secs(minutes.saturating_mul(60));
         let waiting = self.waiting(&places, wanted.people.limit.unwrap_or(patience));

@@ -6,29 +6,11 @@ use clap::Parser as _;
 use switchboard_terminal::{exit_code, remember_mode, restore_mode, talk};
 
 mod args;
-mod args_export;
-mod args_generate;
-mod args_hooks;
-mod args_import;
-mod args_login;
-mod args_offers;
-mod args_pins;
-mod args_policy;
-mod args_registry;
-mod args_review;
-mod args_secrets;
-mod args_serve;
-mod args_servers;
-mod args_tasks;
-mod args_tokens;
-mod at_console;
 mod commands;
 mod context;
-mod passed_on;
 mod ready;
 mod recorded;
-mod running_instance;
-mod running_stream;
+mod running;
 
 use args::Arguments;
 use context::Context;
@@ -75,9 +57,9 @@ fn keep() -> Option<u8> {
     let mut words = std::env::args_os().skip(1);
     let first = words.next()?;
     if first == context::KEEPER {
-        Some(switchboard_host::connect::keep(&words.collect::<Vec<_>>()))
-    } else if first == switchboard_host::connect::CONFINER {
-        Some(switchboard_host::connect::confine(&words.collect::<Vec<_>>()))
+        Some(switchboard_fleet::keep(&words.collect::<Vec<_>>()))
+    } else if first == switchboard_fleet::CONFINER {
+        Some(switchboard_fleet::confine(&words.collect::<Vec<_>>()))
     } else {
         None
     }

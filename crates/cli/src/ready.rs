@@ -1,10 +1,11 @@
 //! Waits for the servers of a command, and tells what is the matter with them.
 
-use switchboard_host::catalog::{Held, Why};
-use switchboard_host::connect::Status;
-use switchboard_host::format::escape_line;
-use switchboard_host::{Host, ServerId};
+use switchboard_catalog::Status;
+use switchboard_core::ServerId;
+use switchboard_host::Host;
 use switchboard_terminal::{CliError, Starting, exit_code};
+use switchboard_text::escape_line;
+use switchboard_trust::{Held, Why};
 
 use crate::commands::first_use;
 use crate::context::Context;

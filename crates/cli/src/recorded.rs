@@ -1,8 +1,9 @@
 //! The record of calls as commands read it, and what was found when it was opened.
 
+use switchboard_core::Durability;
 use switchboard_host::Host;
 use switchboard_host::host::ledger_file;
-use switchboard_host::record::{Durability, Ledger, LedgerError, Opened, Reader};
+use switchboard_store::{Ledger, LedgerError, Opened, Reader};
 use switchboard_terminal::{CliError, Printer};
 use tokio_util::sync::CancellationToken;
 

@@ -10,8 +10,9 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::{Host, random};
+use switchboard_config::{Environment, Places};
+use switchboard_core::random;
+use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 
 use crate::actions::PendingLogins;
@@ -23,7 +24,8 @@ use crate::onlookers::Onlookers;
 use crate::pages::sign_in;
 use crate::programs::Lines;
 use crate::reply::{Problem, html_with};
-use crate::routes::{self, Proof};
+use crate::routes;
+use crate::routes::Proof;
 use crate::talks::{OpenModel, Talks};
 
 /// What pages and the API are answered with.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::config::Finding;
+use switchboard_vetting::Finding;
 
 /// Reads the files of other products. It blocks.
 pub trait Elsewhere: Send + Sync {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use switchboard_host::config::{PastedEntry, pasted_entries};
+use switchboard_config::{PastedEntry, pasted_entries};
 
 use crate::reply::Problem;
 

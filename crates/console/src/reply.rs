@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt as _};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::format::{is_hidden, is_unclear};
+use switchboard_text::characters::{is_hidden, is_unclear};
 
 /// What went wrong, for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]

@@ -7,9 +7,10 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use switchboard_agent::turn::Decision;
 use switchboard_agent::{Conversation, Event, OpenError, Opening, Parts};
-use switchboard_host::config::Config;
-use switchboard_host::record::{Durability, SessionId, Sessions};
-use switchboard_host::{Face, Model};
+use switchboard_config::Config;
+use switchboard_core::{Durability, Face};
+use switchboard_prompting::Model;
+use switchboard_store::{SessionId, Sessions};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::console::Console;

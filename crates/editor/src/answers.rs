@@ -1,6 +1,6 @@
 //! Answers to what waits: the first one counts, whichever face it comes from.
 
-use switchboard_host::review::{Given, WaitingError};
+use switchboard_store::{Given, WaitingError};
 use tonic::Status;
 
 use crate::door::Visitor;

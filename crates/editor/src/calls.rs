@@ -5,13 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::{Attention, Caller, Face, Lease, Origin, ProposedCall, Record};
+use switchboard_catalog::Lease;
+use switchboard_core::{Caller, Face, Origin, ProposedCall};
+use switchboard_host::Attention;
+use switchboard_store::Record;
+use switchboard_text::shown_text;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tonic::Status;
 
-use crate::desk::{self, Desk};
+use crate::desk;
+use crate::desk::Desk;
 use crate::door::Visitor;
 use crate::editor::Editor;
 use crate::generated::v1::CallProgress;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_host::config::{self, Replace};
-use switchboard_host::connect::{Command, Status as State};
-use switchboard_host::login::Ended;
+use switchboard_catalog::Status as State;
+use switchboard_config::Replace;
+use switchboard_fleet::Command;
+use switchboard_oauth::Ended;
 use tokio::time::{Instant, timeout_at};
 use tonic::Status;
 
@@ -43,7 +44,8 @@ impl Editor {
         let name = id.clone();
         let writing = tokio::task::spawn_blocking(move || {
             let entry = Value::Object(entry);
-            let findings = config::findings_of(&file, &name, &entry).map_err(invalid)?;
+            let findings =
+                switchboard_config::findings_of(&file, &name, &entry).map_err(invalid)?;
             if let Some(danger) = findings.iter().find(|finding| finding.is_danger()) {
                 return Err(Status::failed_precondition(format!(
                     "a person has to agree to this server: {}; use `switchboard servers add`",
@@ -51,7 +53,7 @@ impl Editor {
                 )));
             }
             let replace = if replace { Replace::Allow } else { Replace::Refuse };
-            config::add_server(&file, &name, &entry, replace).map_err(invalid)
+            switchboard_config::add_server(&file, &name, &entry, replace).map_err(invalid)
         });
         writing.await.map_err(|error| Status::internal(error.to_string()))??;
         self.await_fleet(NOTICED, |fleet| fleet.servers.contains_key(id.as_str())).await;
@@ -72,7 +74,8 @@ impl Editor {
             return Err(Status::failed_precondition(why));
         }
         let name = id.to_owned();
-        let writing = tokio::task::spawn_blocking(move || config::remove_server(&file, &name));
+        let writing =
+            tokio::task::spawn_blocking(move || switchboard_config::remove_server(&file, &name));
         let written = writing.await.map_err(|error| Status::internal(error.to_string()))?;
         written.map_err(invalid)?;
         self.host().logins().logout(id).await.map_err(|error| {
@@ -142,7 +145,7 @@ impl Editor {
     async fn await_fleet(
         &self,
         limit: Duration,
-        is_so: impl Fn(&switchboard_host::connect::Fleet) -> bool,
+        is_so: impl Fn(&switchboard_catalog::Fleet) -> bool,
     ) {
         let until = Instant::now() + limit;
         let mut changes = self.host().fleet().changes();
@@ -165,6 +168,6 @@ fn ended_login(ended: Ended) -> EndedLogin {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn invalid(error: config::ConfigError) -> Status {
+fn invalid(error: switchboard_document::ConfigError) -> Status {
     Status::invalid_argument(error.to_string())
 }

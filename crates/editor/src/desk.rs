@@ -3,12 +3,10 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_host::Host;
-use switchboard_host::connect::{self, Answers, Asking};
-use switchboard_host::policy::Question;
-use switchboard_host::review::{
-    Answering, Ask, Asker, Entry, FaceAnswers, Matter, News, Reply, Replying, Reviewer,
-};
+use switchboard_fleet::{Answers, Asking};
+use switchboard_host::{Answering, Ask, Asker, FaceAnswers, Host, News, Replying, Reviewer};
+use switchboard_policy::Question;
+use switchboard_store::{Entry, Matter, Reply};
 
 use crate::door::Visitor;
 use crate::hub::{Audience, Hub};
@@ -131,7 +129,7 @@ impl Answers for CallAnswers {
         self.group
     }
 
-    fn answer<'a>(&'a self, asking: Asking<'a>) -> connect::Answering<'a> {
+    fn answer<'a>(&'a self, asking: Asking<'a>) -> switchboard_fleet::Answering<'a> {
         match asking.method {
             "elicitation/create" => self.face.answer(asking),
             _ => self.others.answer(asking),

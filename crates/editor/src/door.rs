@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use switchboard_host::connect::Server;
-use switchboard_host::policy::Pattern;
-use switchboard_host::{Lease, ProposedCall};
+use switchboard_catalog::{Lease, Server};
+use switchboard_core::ProposedCall;
+use switchboard_rules::Pattern;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 

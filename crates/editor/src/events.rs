@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, stream};
-use switchboard_host::connect::Fleet;
-use switchboard_host::events::What;
-use switchboard_host::published::Changes;
-use switchboard_host::review::{Entry, State, Waiting};
+use switchboard_catalog::Fleet;
+use switchboard_core::{Changes, What};
+use switchboard_host::Waiting;
+use switchboard_store::{Entry, State};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
 use tonic::Status;
@@ -39,7 +39,7 @@ struct Feed {
     open: OpenStream,
     pass: Pass,
     told: broadcast::Receiver<Arc<Told>>,
-    happened: broadcast::Receiver<switchboard_host::events::Event>,
+    happened: broadcast::Receiver<switchboard_core::Event>,
     fleet: Changes<Fleet>,
     edition: u64,
     /// What waits, whenever that is something else.

@@ -1,6 +1,7 @@
 //! Finds the tool that a caller means, among those that it sees: names are looked up whole.
 
-use switchboard_host::{Lease, Target, TargetKind};
+use switchboard_catalog::Lease;
+use switchboard_core::{Target, TargetKind};
 
 use crate::door::Visitor;
 

@@ -1,13 +1,14 @@
 //! The catalog as files below a folder, kept as it is: written whole, and removed with what is gone.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use switchboard_host::Host;
-use switchboard_host::prompt::{IndexFile, Options, index_files, shown};
+use switchboard_prompting::prompt::index_files;
+use switchboard_prompting::{IndexFile, Options, shown};
 use tokio_util::sync::CancellationToken;
 
 /// Changes that come this close after one another are written together.

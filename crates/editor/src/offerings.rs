@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use switchboard_host::Lease;
-use switchboard_host::config::{AllowedServer, Transport};
-use switchboard_host::connect::{Server, definition};
-use switchboard_host::prompt::{index_places, shown};
+use switchboard_catalog::{Lease, Server, definition};
+use switchboard_config::Transport;
+use switchboard_prompting::{index_places, shown};
+use switchboard_rules::AllowedServer;
 use switchboard_wire::list::Item;
 use tonic::Status;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use switchboard_host::download::{self, DownloadError, Existing, Ground};
+use switchboard_files::{DownloadError, Existing, Ground, download};
 
 use crate::generated::agent::v1::FileLocation;
 

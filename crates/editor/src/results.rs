@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use switchboard_host::Outcome;
-use switchboard_host::format::{self, Item, Reply, Vision};
+use switchboard_core::{Item, Outcome, Reply};
+use switchboard_prompting::Vision;
 use tonic::Status;
 
 use crate::generated::agent::v1::mcp_result::Result as Ended;
@@ -108,7 +108,7 @@ pub(crate) fn piece(item: &Item, place: Option<FileLocation>) -> McpToolResultCo
         Item::Resource { text: Some(said), .. } if place.is_some() => text(said.clone(), place),
         other => {
             let alone = Reply { items: vec![other.clone()], ..Reply::default() };
-            text(format::for_model(&alone, Vision::No).text, place)
+            text(switchboard_prompting::for_model(&alone, Vision::No).text, place)
         }
     }
 }
@@ -120,7 +120,7 @@ fn text(text: String, output_location: Option<FileLocation>) -> McpToolResultCon
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::OutcomeKind;
+    use switchboard_core::OutcomeKind;
 
     use super::*;
 

@@ -116,7 +116,7 @@ fn is_owner(stream: &tokio::net::UnixStream) -> bool {
 #[cfg(unix)]
 fn is_ours(stream: &tokio::net::UnixStream) -> bool {
     let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
-    peer.is_some_and(|peer| switchboard_host::connect::is_descendant(peer.cast_unsigned()))
+    peer.is_some_and(|peer| switchboard_fleet::is_descendant(peer.cast_unsigned()))
 }
 
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}

@@ -1,6 +1,6 @@
 //! The status of a call in the words of an editor.
 
-use switchboard_host::OutcomeKind;
+use switchboard_core::OutcomeKind;
 
 /// The four ways in which a call ends for an editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use switchboard_host::{ProposedCall, Record, Target};
+use switchboard_core::{ProposedCall, Target};
+use switchboard_store::Record;
 use switchboard_wire::Json;
 use tonic::Status;
 
@@ -11,7 +12,7 @@ use crate::calls::How;
 use crate::desk::Lease;
 use crate::door::Visitor;
 use crate::editor::Editor;
-use crate::find::{self, Wanted};
+use crate::find::Wanted;
 use crate::generated::agent::v1::mcp_result::Result as Ended;
 use crate::generated::agent::v1::{McpArgs, McpError, McpResult};
 use crate::generated::v1::call_tool_request::Call;
@@ -21,8 +22,9 @@ use crate::generated::v1::{
     McpResult as LegacyResult,
 };
 use crate::outputs::{MOST_BYTES, Outputs};
-use crate::results::{self, Told};
+use crate::results::Told;
 use crate::values::{from_fields, from_struct, to_struct};
+use crate::{find, results};
 
 /// The most tools that a call in the older form may name.
 const MOST_CANDIDATES: usize = 10_000;
@@ -209,7 +211,7 @@ fn json(members: Map<String, Value>) -> Json {
 }
 
 /// The name that models use.
-fn full_name(lease: &switchboard_host::Lease, target: &Target) -> String {
+fn full_name(lease: &switchboard_catalog::Lease, target: &Target) -> String {
     let catalog = lease.catalog();
     let entry = catalog.tools().find(|entry| {
         entry.server.id.as_str() == target.server && entry.tool.name() == target.name

@@ -1,7 +1,7 @@
 //! What waits for a person, in the words of the schema.
 
 use jiff::Timestamp;
-use switchboard_host::review::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter};
+use switchboard_store::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter};
 
 use crate::generated::v1::host_event::Event;
 use crate::generated::v1::{

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::{Outcome, OutcomeKind, Target, TargetKind};
+use switchboard_core::{Outcome, OutcomeKind, Target, TargetKind};
 use switchboard_wire::{Era, Json, RpcError};
 
 use crate::members::{with_front, with_value};
@@ -278,8 +279,9 @@ fn no_result(outcome: &Outcome, era: Era) -> RpcError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cache, Json, dressed};
     use switchboard_wire::Era;
+
+    use super::{Cache, Json, dressed};
 
     #[test]
     fn a_result_gets_what_its_reader_needs_and_keeps_what_it_says() {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use switchboard_host::catalog::{model_name, nearest};
-use switchboard_host::connect::{Fleet, Server, Status};
-use switchboard_host::{Lease, ProposedCall, Target, TargetKind};
+use switchboard_catalog::{Fleet, Lease, Server, Status, model_name};
+use switchboard_core::{ProposedCall, Target, TargetKind};
+use switchboard_text::nearest;
 use switchboard_wire::RpcError;
 
 use crate::addresses::prefix;
@@ -229,7 +229,7 @@ fn of_prefix(prefix: &str, name: &str) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::catalog::model_name;
+    use switchboard_catalog::model_name;
 
     use super::{Claim, of_prefix};
 

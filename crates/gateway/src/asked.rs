@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use switchboard_host::call::no_arguments;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::{Target, TargetKind};
+use switchboard_core::{Target, TargetKind};
+use switchboard_host::call::pipeline::no_arguments;
 use switchboard_json::{members, text_of};
+use switchboard_text::shown_text;
 use switchboard_wire::{Era, Json, Revision, RpcError};
 use tokio_util::sync::CancellationToken;
 

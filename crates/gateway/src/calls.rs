@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::execute::TaskNews;
-use switchboard_host::{Attention, Lease, ProposedCall, TargetKind};
+use switchboard_catalog::Lease;
+use switchboard_core::{ProposedCall, TargetKind, TaskNews};
+use switchboard_host::Attention;
 use switchboard_wire::{Era, Json, RpcError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::AbortOnDropHandle;
@@ -33,7 +34,7 @@ const TOGETHER: Duration = Duration::from_millis(250);
 
 /// What happens next in a call.
 pub(crate) enum Happening {
-    Ended(Box<switchboard_host::Record>),
+    Ended(Box<switchboard_store::Record>),
     Became(TaskNews),
     Asked(Ask),
     Progress(Json),
@@ -381,7 +382,7 @@ impl Running {
 fn about(asked: &Asked, params: &Params) -> String {
     let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
     let arguments = params.arguments.as_ref().map_or(b"".as_slice(), |given| given.bytes());
-    switchboard_host::digest::of([asked.method.as_bytes(), name.as_bytes(), arguments])
+    switchboard_text::digest::of([asked.method.as_bytes(), name.as_bytes(), arguments])
 }
 
 /// A report of progress under the client's own token.

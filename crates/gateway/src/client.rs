@@ -9,9 +9,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::connect::Subscription;
-use switchboard_host::{Caller, Face, Origin, Session as Past};
+use switchboard_core::{Caller, Face, Origin};
+use switchboard_fleet::Subscription;
+use switchboard_host::Session as Past;
+use switchboard_text::shown_text;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::Target;
-use switchboard_host::connect::{Completing, Completion, CompletionOf, NoCompletion};
+use switchboard_core::Target;
+use switchboard_fleet::{Completing, Completion, CompletionOf, NoCompletion};
 use switchboard_wire::{Json, RequestError, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};

@@ -1,7 +1,7 @@
 //! From a method to what answers it.
 
 use serde_json::json;
-use switchboard_host::TargetKind;
+use switchboard_core::TargetKind;
 use switchboard_wire::{Era, Json, Revision, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use foldhash::HashMap;
-use switchboard_host::{Host, Lease};
+use switchboard_catalog::Lease;
+use switchboard_host::Host;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! Names of what is held back: a client that knows one is told why it does not work.
 
-use switchboard_host::config::PinKind;
-use switchboard_host::{Target, TargetKind};
+use switchboard_core::{Target, TargetKind};
+use switchboard_trust::PinKind;
 
 use crate::gateway::Gateway;
 use crate::naming::Naming;

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use switchboard_host::catalog::{Catalog, fits_template};
-use switchboard_host::connect::{Server, Tool};
-use switchboard_host::{Lease, ProposedCall, Target, TargetKind, digest};
+use switchboard_catalog::{Catalog, Lease, Server, Tool, fits as fits_template};
+use switchboard_core::{ProposedCall, Target, TargetKind};
+use switchboard_text::digest;
 
 use crate::addresses::{ADDRESS, prefix, shown_definition, shown_result};
 use crate::cursor::Cursor;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
-use switchboard_host::connect::{Offers, Server};
-use switchboard_host::{Lease, Target, TargetKind};
+use switchboard_catalog::{Lease, Offers, Server};
+use switchboard_core::{Target, TargetKind};
 use switchboard_wire::list::Item;
 
 use crate::addresses::prefix;

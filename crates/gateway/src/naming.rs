@@ -1,7 +1,6 @@
 //! How the tools and prompts of one server are named.
 
-use switchboard_host::catalog::model_name;
-use switchboard_host::connect::Server;
+use switchboard_catalog::{Server, model_name};
 
 /// How tools and prompts are named where a server's entry has no `prefix`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::connect::{Server, Subscription};
-use switchboard_host::events::What;
-use switchboard_host::{Lease, ServerId, Target, TargetKind};
+use switchboard_catalog::{Lease, Server};
+use switchboard_core::{ServerId, Target, TargetKind, What};
+use switchboard_fleet::Subscription;
 use switchboard_wire::RpcError;
 use switchboard_wire::list::Item;
 use tokio::sync::broadcast;

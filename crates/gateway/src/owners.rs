@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt as _};
-use switchboard_host::connect::Server;
-use switchboard_host::{Lease, ServerId, TargetKind};
+use switchboard_catalog::{Lease, Server};
+use switchboard_core::{ServerId, TargetKind};
 
 use crate::naming::{NameMode, Naming};
 use crate::view::View;

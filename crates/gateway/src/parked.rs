@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use switchboard_host::execute::TaskNews;
-use switchboard_host::{Outcome, Record, Target, random};
+use switchboard_core::{Outcome, Target, TaskNews, random};
+use switchboard_store::Record;
 use switchboard_wire::Json;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -140,7 +140,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use switchboard_host::{Target, TargetKind};
+    use switchboard_core::{Target, TargetKind};
     use switchboard_wire::Revision;
     use tokio_util::sync::CancellationToken;
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::connect::{Answering, Answers, Asking};
-use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{self, Reviewer};
+use switchboard_core::Answer;
+use switchboard_fleet::{Answering, Answers, Asking};
+use switchboard_host::{Reviewer, review};
+use switchboard_policy::Question;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;

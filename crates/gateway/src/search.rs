@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::connect::definition;
-use switchboard_host::{ProposedCall, TargetKind};
+use switchboard_catalog::definition;
+use switchboard_core::{ProposedCall, TargetKind};
 use switchboard_wire::{Json, RpcError};
 
 use crate::answer::{Cache, Reply, dressed};

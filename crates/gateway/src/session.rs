@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use switchboard_host::random;
+use switchboard_core::random;
 use switchboard_wire::envelope::Answer;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};

@@ -1,6 +1,6 @@
 //! Which servers and tools a caller sees.
 
-use switchboard_host::policy::Pattern;
+use switchboard_rules::Pattern;
 
 /// What a caller sees: everything, or what some patterns cover.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
 
 use serde_json::json;
-use switchboard_host::format::Item;
+use switchboard_core::Item;
 use switchboard_host::{Caller, Host, Options};
 
 #[tokio::main]

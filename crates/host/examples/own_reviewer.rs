@@ -2,8 +2,9 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
 
 use serde_json::json;
-use switchboard_host::policy::{Answer, Question};
+use switchboard_core::Answer;
 use switchboard_host::{Caller, Host, Options};
+use switchboard_policy::Question;
 
 /// Says no to whatever looks at files, and yes to everything else.
 fn decide(question: &Question) -> Answer {

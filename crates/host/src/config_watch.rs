@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{
-    Approvals, Config, ConfigError, Environment, Lock, Places, Policies, fetch_team_files, load,
-    missing_team_files, plain, watch,
-};
-use crate::events::{Events, What};
-use crate::published::Published;
-use crate::server_id::ServerId;
-use crate::tasks::Tasks;
+use switchboard_config::{Config, Environment, Places, load, missing_team_files, plain};
+use switchboard_core::{Events, Published, ServerId, Tasks, What};
+use switchboard_document::ConfigError;
+use switchboard_files::watch;
+use switchboard_rules::Policies;
+use switchboard_trust::{Approvals, Lock, fetch_team_files};
 
 /// How the configuration is read.
 #[derive(Clone, Debug)]

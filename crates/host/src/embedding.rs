@@ -3,18 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::answer::Answer;
-use crate::builtin::InProcess;
-use crate::config::{ConfigError, Environment, Places};
+use switchboard_builtin::InProcess;
+use switchboard_config::{Environment, Places};
+use switchboard_core::{Answer, Sampler, ServerId, ServerIdError};
+use switchboard_document::ConfigError;
+use switchboard_policy::Question;
+use switchboard_store::{Entry, Given, Reply, WaitingError, WaitingFile};
+
 use crate::host::Host;
 use crate::options::{Options, Recording};
-use crate::policy::Question;
-use crate::record::WaitingFile;
-use crate::review::{
-    self, Ask, Asker, Entry, FaceAnswers, Given, Reply, Replying, Reviewer, Sampler, USUAL_LIMIT,
-    Waiting, WaitingError,
-};
-use crate::server_id::{ServerId, ServerIdError};
+use crate::review;
+use crate::review::{Ask, Asker, FaceAnswers, Replying, Reviewer, USUAL_LIMIT, Waiting};
 
 impl Options {
     /// What the user has configured, as the program `switchboard` would find it.

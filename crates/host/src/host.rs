@@ -5,33 +5,27 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use switchboard_catalog::{Fleet, ResolvedCall};
+use switchboard_config::{Config, Environment, Layer, Places};
+use switchboard_core::{Events, Published, ServerId, Target, Tasks};
+use switchboard_document::ConfigError;
+use switchboard_fleet::{
+    Answers, CallAnswers, Command, Messages, Parts, Subscriptions, Supervisor, Surroundings,
+};
+use switchboard_oauth::Logins;
+use switchboard_rules::Pattern;
+use switchboard_store::{CallId, Ledger, LedgerError, WaitingFile};
+use switchboard_trust::{Annotations, Approvals, Bound, Pinning, Remembered, pin_digest};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::catalog::{ResolvedCall, pin_digest};
-use crate::config::{
-    self, Annotations, Approvals, Bound, Config, ConfigError, Environment, Layer, Places,
-    Remembered,
-};
+use crate::call::guard::{Guard, Watching};
 use crate::config_watch::Reading;
-use crate::connect::{
-    Answers, CallAnswers, Command, Fleet, Messages, Parts, Subscriptions, Supervisor, Surroundings,
-};
-use crate::events::Events;
-use crate::guard::{Guard, Watching};
 use crate::hooks::{Around, HookSet, notify_of_waiting};
-use crate::login::Logins;
 use crate::options::{Options, Recording, StartError};
-use crate::pinning::Pinning;
-use crate::policy::{self, Pattern};
-use crate::proposed::Target;
-use crate::published::Published;
-use crate::record::{CallId, Ledger, LedgerError, WaitingFile};
 use crate::review::{Asker, CallLookup, Registration, Reviewer, USUAL_LIMIT, Waiting, WhichCall};
-use crate::server_id::ServerId;
-use crate::tasks::Tasks;
 
 /// The engine. Clones are handles on the same one.
 #[derive(Clone)]
@@ -75,7 +69,7 @@ impl Host {
             roots: options.roots,
             in_process: options.in_process.keys().cloned().collect(),
             lock: lock.clone(),
-            verify: policy::broken_example,
+            verify: switchboard_policy::broken_example,
         };
         let config = reading.config();
         if let Some(problem) = &config.policies.broken {
@@ -181,7 +175,7 @@ impl Host {
     }
 
     /// The folder for what is kept.
-    pub(crate) fn state(&self) -> &std::path::Path {
+    pub fn state(&self) -> &std::path::Path {
         &self.inner.places.state
     }
 
@@ -240,13 +234,13 @@ impl Host {
     }
 
     /// Is cancelled when the host stops.
-    pub(crate) fn ending(&self) -> &CancellationToken {
+    pub fn ending(&self) -> &CancellationToken {
         self.inner.tasks.stopping()
     }
 
     /// Stops everything: tasks, connections, processes, and the ledger last.
     pub async fn stop(&self) {
-        self.inner.tasks.stop(crate::call::STOP_LIMIT).await;
+        self.inner.tasks.stop(crate::call::pipeline::STOP_LIMIT).await;
         self.inner.ledger.stop().await;
     }
 
@@ -296,7 +290,7 @@ impl Host {
         let Some(file) = source.or(places.user.as_ref()) else { return Ok(()) };
         let mut approvals = Approvals::load(&places.state);
         let entry_now = |approvals: &Approvals| {
-            config::load(places, environment, approvals).servers.remove(&server.id)
+            switchboard_config::load(places, environment, approvals).servers.remove(&server.id)
         };
         // An entry that somebody changed meanwhile is not what the person agreed to.
         let unchanged = server.source.layer == Layer::Project
@@ -306,7 +300,7 @@ impl Host {
         let digest = pin_digest(listed.item.raw.get());
         let bound = Bound { identity: server.identity(), digest };
         Remembered::change(&places.state, server.id.as_str(), tool, Some(bound))?;
-        config::add_auto_approve(file, server.id.as_str(), tool)?;
+        switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
         let mut always = self.inner.always.lock().unwrap_or_else(PoisonError::into_inner);
         always.insert(target.clone(), Arc::clone(listed.digest()));
         drop(always);

@@ -77,87 +77,51 @@
 //! *config → login → connect → catalog → prompt → parse → policy → review → hooks → execute → format → record*.
 //! A step names only earlier ones. [`call`] is the line through them, [`host`] the handle on them.
 
-pub mod answer;
-pub mod builtin;
-pub mod caller;
-pub mod characters;
-pub mod digest;
-pub mod download;
-pub mod durability;
-pub mod events;
-mod file_name;
-mod file_uri;
-pub mod outcome;
-pub mod percent;
-pub mod plain_path;
-pub mod proposed;
-pub mod published;
-pub mod random;
-pub mod redact;
-pub mod risk;
-mod secret_reference;
-mod secret_shapes;
-pub mod server_id;
-pub mod task;
-pub mod tasks;
-pub mod timeline;
-pub mod timelines;
-pub mod whole_file;
-
-pub mod catalog;
-pub mod config;
-pub mod connect;
-pub mod execute;
-pub mod format;
-#[cfg(doctest)]
-mod guide;
-pub mod hooks;
-pub mod login;
-pub mod parse;
-pub mod policy;
-pub mod prompt;
-pub mod record;
-pub mod review;
-
-mod alive;
-mod audit_notes;
-mod beside;
 pub mod call;
 mod config_watch;
-mod deciding;
 mod embedding;
-mod first_approval;
 mod first_use;
-mod guard;
-mod holding;
-mod hooking;
+#[cfg(doctest)]
+mod guide;
+mod hooks;
 pub mod host;
-pub mod model;
-mod new_definition;
-mod new_server;
-mod newcomers;
-pub mod options;
-mod past;
-mod pinning;
-pub mod running;
-mod session_answers;
-mod sorted;
-pub mod typed;
+mod options;
+pub mod past;
+pub mod review;
+mod subscriptions;
+mod typed;
 
-pub use builtin::InProcess;
-pub use call::{Attention, Session};
-pub use caller::{Caller, Face, Origin};
-pub use catalog::Lease;
+pub use call::execute::TaskWish;
+pub use call::pipeline::{Attention, Session};
+pub use call::task_calls::TaskError;
+pub use first_use::new_definition::NewDefinition;
+pub use first_use::new_server::{FirstAnswer, NewServer};
+pub use hooks::Judged;
+pub use hooks::Runner;
+pub use hooks::{FileState, HookFile, HookSet, HookSource};
+pub use hooks::{Hook, Rules, When};
+pub use hooks::{Occasion, Reached};
 pub use host::Host;
-pub use model::Model;
-pub use new_definition::NewDefinition;
-pub use new_server::{FirstAnswer, NewServer};
-pub use newcomers::{PinnedUnseen, Presence};
 pub use options::{FirstUseAsks, Options, Recording, StartError};
-pub use outcome::{Outcome, OutcomeKind};
-pub use past::past_call;
-pub use proposed::{ProposedCall, Target, TargetKind};
-pub use record::Record;
-pub use server_id::ServerId;
-pub use switchboard_wire::Json;
+pub use review::FaceAnswers;
+pub use review::News;
+pub use review::SamplingAsk;
+pub use review::UrlAsk;
+pub use review::{Answering, NobodyThere, Reviewer, Unanswered};
+pub use review::{Ask, AskKind, Asker, NobodyToAsk, Replying};
+pub use review::{Choice, Field, FieldKind, Form, NumberKind};
+pub use review::{USUAL_LIMIT, Waiting};
+pub use review::{ask_matter, restore_ask, review_matter};
 pub use typed::CallError;
+
+// What a program that embeds the host needs of the crates below it.
+pub use switchboard_builtin::InProcess;
+pub use switchboard_catalog::Lease;
+pub use switchboard_core::{
+    Answer, Caller, Face, Item, Origin, Outcome, OutcomeKind, ProposedCall, Reply, ServerId,
+    Target, TargetKind,
+};
+pub use switchboard_fleet::Answers;
+pub use switchboard_json::Json;
+pub use switchboard_policy::Question;
+pub use switchboard_store::Record;

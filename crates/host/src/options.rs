@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::builtin::InProcess;
-use crate::config::{ConfigError, Environment, Lock, Places};
-use crate::connect::{Answers, Declines};
-use crate::login::Visitor;
-use crate::newcomers::Presence;
-use crate::policy::Pattern;
-use crate::record::LedgerError;
+use switchboard_builtin::InProcess;
+use switchboard_config::{Environment, Places};
+use switchboard_core::ServerId;
+use switchboard_document::ConfigError;
+use switchboard_fleet::{Answers, Declines};
+use switchboard_oauth::Visitor;
+use switchboard_rules::Pattern;
+use switchboard_store::LedgerError;
+use switchboard_trust::{Lock, Presence};
+
 use crate::review::{NobodyThere, Reviewer, Waiting};
-use crate::server_id::ServerId;
 
 /// How to start a host.
 pub struct Options {

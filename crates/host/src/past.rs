@@ -1,10 +1,9 @@
 //! A recorded call as rules see it, to be decided once more.
 
-use crate::caller::Caller;
-use crate::config::Annotations;
-use crate::policy::Past;
-use crate::proposed::Target;
-use crate::record::Full;
+use switchboard_core::{Caller, Target};
+use switchboard_policy::Past;
+use switchboard_store::Full;
+use switchboard_trust::Annotations;
 
 /// Returns the rules' view of a recorded call, with its server's annotations of the tool.
 #[must_use]

@@ -3,13 +3,10 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use switchboard_core::{Caller, Outcome, OutcomeKind, ProposedCall, Reply};
 use switchboard_wire::Json;
 
-use crate::caller::Caller;
-use crate::format::Reply;
 use crate::host::Host;
-use crate::outcome::{Outcome, OutcomeKind};
-use crate::proposed::ProposedCall;
 
 /// Why a call gave no value of the type that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +129,7 @@ impl Host {
 /// The text of a JSON object.
 fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
     match serde_json::to_value(arguments) {
-        Ok(Value::Null) => Ok(crate::call::no_arguments()),
+        Ok(Value::Null) => Ok(crate::call::pipeline::no_arguments()),
         Ok(object @ Value::Object(_)) => Ok(Json::from(&object)),
         Ok(Value::Bool(_)) => Err("a boolean".to_owned()),
         Ok(Value::Number(_)) => Err("a number".to_owned()),
@@ -148,19 +145,20 @@ fn words(outcome: &Outcome) -> String {
         let result = outcome.result.as_ref()?;
         let reply = Reply::from_json(&String::from_utf8_lossy(result)).ok()?;
         reply.items.into_iter().find_map(|item| match item {
-            crate::format::Item::Text(text) => Some(text),
+            switchboard_core::Item::Text(text) => Some(text),
             _ => None,
         })
     });
-    told.map(|told| format!(": {}", crate::format::escape_line(&told))).unwrap_or_default()
+    told.map(|told| format!(": {}", switchboard_text::escape_line(&told))).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
     use serde_json::json;
+    use switchboard_core::Outcome;
 
-    use super::{CallError, Outcome, object};
+    use super::{CallError, object};
 
     #[test]
     fn arguments_are_an_object_or_nothing() {
@@ -188,7 +186,10 @@ mod tests {
                 Outcome::denied("rule", "`deny office` says no").with_hint("ask"),
                 "`office/print` ended as denied: `deny office` says no",
             ),
-            (Outcome::new(crate::OutcomeKind::Cancelled), "`office/print` ended as cancelled"),
+            (
+                Outcome::new(switchboard_core::OutcomeKind::Cancelled),
+                "`office/print` ended as cancelled",
+            ),
         ] {
             let hint = outcome.hint.clone();
             let error = CallError::Ended { target: target.clone(), outcome: Box::new(outcome) };

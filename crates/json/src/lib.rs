@@ -1,10 +1,19 @@
-//! Lossless JSON: text that travels unchanged, and one walker over its members.
+//! Lossless JSON: text that travels unchanged, and what can be read from it.
 //!
-//! In goes JSON text; out come the same bytes, shared ([`Json`]), or borrowed slices of its members
-//! ([`members`]). Nothing here re-encodes a value, does I/O or knows what a message means.
+//! In goes JSON text; out come the same bytes, shared ([`Json`]), borrowed slices of its members
+//! ([`members()`]), its canonical form, or the difference between two values. Key order and duplicate
+//! keys stay visible. Nothing here does I/O or knows what a message means.
 
+mod canonical;
+mod fields;
 mod json;
 mod members;
+mod pin_diff;
+pub mod strict;
 
+pub use canonical::{Node, canonical, quoted};
+pub use fields::{Fields, pretty, text};
 pub use json::{Json, utf8};
 pub use members::{NoMembers, members, text_of};
+pub use pin_diff::{changed_parts, diff};
+pub use strict::read;

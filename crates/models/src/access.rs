@@ -4,10 +4,11 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use switchboard_host::config::{Environment, ModelProfile, Provider};
-use switchboard_host::model::{ModelError, Trouble};
+use switchboard_config::{Environment, ModelProfile, Provider};
+use switchboard_prompting::{ModelError, Trouble};
 
-use crate::defaults::{self, Defaults};
+use crate::defaults;
+use crate::defaults::Defaults;
 
 /// Headers that can hold a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];

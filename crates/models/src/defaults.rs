@@ -1,8 +1,7 @@
 //! What is assumed of a provider where a profile is silent.
 
-use switchboard_host::config::{CallStyle, ModelProfile, Provider};
-use switchboard_host::model::{About, Calls};
-use switchboard_host::prompt::{CallForm, Vendor};
+use switchboard_config::{CallStyle, ModelProfile, Provider};
+use switchboard_prompting::{About, CallForm, Calls, Vendor};
 
 /// What is known of a provider.
 pub(crate) struct Defaults {

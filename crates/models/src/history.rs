@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::Value;
-use switchboard_host::format::Image;
-use switchboard_host::model::{About, AskedCall, CallResult, Message};
+use switchboard_prompting::{About, AskedCall, CallResult, Image, Message};
 
 /// What stands where a conversation begins in the middle.
 pub(crate) const BEGINNING: &str = "(The beginning of this conversation is not shown.)";

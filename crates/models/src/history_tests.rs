@@ -1,8 +1,8 @@
 //! What a conversation looks like before a vendor gets it.
 
 use serde_json::json;
-use switchboard_host::config::{ModelProfile, Provider};
-use switchboard_host::model::Kept;
+use switchboard_config::{ModelProfile, Provider};
+use switchboard_prompting::Kept;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_host::model::Delta;
+use switchboard_prompting::Delta;
 use tokio::sync::mpsc;
 
 /// A listener that takes nothing for so long is no longer told anything.

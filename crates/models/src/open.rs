@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use switchboard_host::Model;
-use switchboard_host::config::{Environment, ModelProfile, Provider};
-use switchboard_host::model::{ModelError, Trouble};
+use switchboard_config::{Environment, ModelProfile, Provider};
+use switchboard_prompting::{Model, ModelError, Trouble};
 use switchboard_wire::Limits;
 use switchboard_wire::http::client;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_host::model::{About, Delta, Request, Said};
+use switchboard_prompting::{About, Delta, Request, Said};
 use switchboard_wire::http::Event;
 
 use crate::access::Access;

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::Value;
-use switchboard_host::model::{Delta, Said};
-use switchboard_host::parse::{Arguments, NativeCall};
+use switchboard_prompting::{Arguments, Delta, NativeCall, Said};
 use switchboard_wire::http::Event;
 
 use crate::protocol::{Broken, Reader};

@@ -2,8 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use switchboard_host::format::escape_line;
-use switchboard_host::review::{Reply, UrlAsk};
+use switchboard_host::UrlAsk;
+use switchboard_store::Reply;
+use switchboard_text::escape_line;
 
 use crate::form::{Typist, is_yes};
 

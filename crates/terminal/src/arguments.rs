@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 
 use serde_json::Value;
-use switchboard_host::catalog::value_from_text;
+use switchboard_catalog::value_from_text;
 use switchboard_wire::Json;
 
 use crate::error::CliError;

@@ -2,18 +2,18 @@
 
 use std::io::Write as _;
 
-use switchboard_host::TargetKind;
-use switchboard_host::format::escape_line;
-use switchboard_host::policy::{Answer, Question, Risk};
-use switchboard_host::review::{Answering, News, Reply, Reviewer};
+use switchboard_core::{Answer, Risk, TargetKind};
+use switchboard_host::{Answering, News, Reviewer};
+use switchboard_policy::Question;
+use switchboard_store::Reply;
+use switchboard_text::escape_line;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker;
 use crate::desk::{DeskItem, ReviewRequest};
-use crate::menu::{self, Always, Card, Choice};
+use crate::menu::{Always, Card, Choice};
 use crate::printer::talk;
-use crate::tty;
+use crate::{asker, menu, tty};
 
 /// The person at this terminal, who stops the command by not answering.
 #[derive(Clone, Debug)]
@@ -24,18 +24,18 @@ pub struct TerminalReviewer {
 
 /// How a question at the terminal ended.
 #[derive(Debug)]
-pub enum Presented {
+pub enum QuestionOutcome {
     /// It was answered.
     Answered,
     /// The person wants to stop. The call waits until it is given up, as long as this is held.
-    Interrupted(Unanswered),
+    Interrupted(OpenQuestion),
     /// The terminal has gone. The question waits for another face, as long as this is held.
-    Gone(Unanswered),
+    Gone(OpenQuestion),
 }
 
 /// A question that this face leaves open. Dropping it tells the asking side that nobody answers.
 #[derive(Debug)]
-pub struct Unanswered {
+pub struct OpenQuestion {
     _waiting: OpenEnd,
 }
 
@@ -59,7 +59,7 @@ pub enum CallResponse {
     Gone,
 }
 
-impl Unanswered {
+impl OpenQuestion {
     const fn answer(sender: oneshot::Sender<Answer>) -> Self {
         Self { _waiting: OpenEnd::Answer(sender) }
     }
@@ -102,65 +102,69 @@ impl Reviewer for TerminalReviewer {
 }
 
 /// Puts a question that waits for the person.
-pub async fn present(waiting: DeskItem) -> Presented {
+pub async fn present(waiting: DeskItem) -> QuestionOutcome {
     let questioned = match waiting {
         DeskItem::Question(questioned) => questioned,
         DeskItem::Ask { ask, mut reply } => {
             // Whoever asked may give up, and then the form goes away.
             let replied = tokio::select! {
                 biased;
-                () = reply.closed() => return Presented::Answered,
+                () = reply.closed() => return QuestionOutcome::Answered,
                 replied = asker::present_ask(ask) => replied,
             };
             let Some(replied) = replied else {
-                return Presented::Gone(Unanswered::reply(reply));
+                return QuestionOutcome::Gone(OpenQuestion::reply(reply));
             };
             reply.send(replied).ok();
-            return Presented::Answered;
+            return QuestionOutcome::Answered;
         }
         DeskItem::Notice(notice) => {
             talk(&notice);
-            return Presented::Answered;
+            return QuestionOutcome::Answered;
         }
     };
     let ReviewRequest { server, target, arguments, why, problem, mut answer, is_tool } = questioned;
     // Its call was given up meanwhile.
     if answer.is_closed() {
-        return Presented::Answered;
+        return QuestionOutcome::Answered;
     }
     let title = question_title(&server, &target, is_tool);
     // It may be answered elsewhere, or given up, and then the menu goes away.
     let said = tokio::select! {
         biased;
-        () = answer.closed() => return Presented::Answered,
+        () = answer.closed() => return QuestionOutcome::Answered,
         said = (CallQuestion { title, arguments, why, problem, is_tool }).present() => said,
     };
     match said {
         CallResponse::Answer(given) => {
             // Whoever waited may have gone.
             answer.send(given).ok();
-            Presented::Answered
+            QuestionOutcome::Answered
         }
-        CallResponse::Left => Presented::Interrupted(Unanswered::answer(answer)),
-        CallResponse::Gone => Presented::Gone(Unanswered::answer(answer)),
+        CallResponse::Left => QuestionOutcome::Interrupted(OpenQuestion::answer(answer)),
+        CallResponse::Gone => QuestionOutcome::Gone(OpenQuestion::answer(answer)),
     }
 }
 
 /// Leaves a question open whose call is about to be given up.
-pub fn leave_open(waiting: DeskItem) -> Presented {
+pub fn leave_open(waiting: DeskItem) -> QuestionOutcome {
     match waiting {
-        DeskItem::Question(question) => Presented::Interrupted(Unanswered::answer(question.answer)),
+        DeskItem::Question(question) => {
+            QuestionOutcome::Interrupted(OpenQuestion::answer(question.answer))
+        }
         // A server whose question is dropped is told that nobody answered.
-        DeskItem::Ask { .. } | DeskItem::Notice(_) => Presented::Answered,
+        DeskItem::Ask { .. } | DeskItem::Notice(_) => QuestionOutcome::Answered,
     }
 }
 
 /// Leaves a question to other faces.
-pub fn leave_to_others(waiting: DeskItem) -> Presented {
+pub fn leave_to_others(waiting: DeskItem) -> QuestionOutcome {
     match waiting {
-        DeskItem::Question(question) => Presented::Gone(Unanswered::answer(question.answer)),
-        DeskItem::Ask { reply, .. } => Presented::Gone(Unanswered::reply(reply)),
-        DeskItem::Notice(_) => Presented::Answered,
+        DeskItem::Question(question) => {
+            QuestionOutcome::Gone(OpenQuestion::answer(question.answer))
+        }
+        DeskItem::Ask { reply, .. } => QuestionOutcome::Gone(OpenQuestion::reply(reply)),
+        DeskItem::Notice(_) => QuestionOutcome::Answered,
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use switchboard_host::format::escape_line;
-use switchboard_host::review::{Ask, Asker, News, Reply, Replying};
+use switchboard_host::{Ask, Asker, News, Replying};
+use switchboard_store::Reply;
+use switchboard_text::escape_line;
 
-use crate::form;
 use crate::keys::{AtKeys, Standing};
 use crate::printer::{Printer, talk};
-use crate::tty;
+use crate::{form, tty};
 
 /// How long a question that is taken back may take to clear the terminal.
 const CLEARING: Duration = Duration::from_millis(300);

@@ -1,11 +1,10 @@
 //! Brings questions to the one task that owns the terminal.
 
-use switchboard_host::TargetKind;
-use switchboard_host::format::escape_line;
-use switchboard_host::policy::{Answer, Question};
-use switchboard_host::review::{
-    Answering, Ask, Asker, News, Reply, Replying, Reviewer, Unanswered,
-};
+use switchboard_core::{Answer, TargetKind};
+use switchboard_host::{Answering, Ask, Asker, News, Replying, Reviewer, Unanswered};
+use switchboard_policy::Question;
+use switchboard_store::Reply;
+use switchboard_text::escape_line;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::ask;

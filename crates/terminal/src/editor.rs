@@ -1,7 +1,8 @@
 //! The prompt: a line editor with history and completion, or plain lines where that is all there is.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, IsTerminal as _, Write as _};
+use std::io;
+use std::io::{BufRead, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ use rustyline::{
     Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Event, EventContext,
     EventHandler, Helper, KeyEvent, RepeatCount,
 };
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 
 use crate::history::{HistoryFile, MOST_ENTRIES, is_kept};
 use crate::tty;

@@ -1,8 +1,9 @@
 //! Nobody sits here, but somebody may at another face: questions wait in the queue.
 
-use switchboard_host::format::escape_line;
-use switchboard_host::policy::Question;
-use switchboard_host::review::{Answering, Ask, Asker, Matter, News, Replying, Reviewer};
+use switchboard_host::{Answering, Ask, Asker, News, Replying, Reviewer};
+use switchboard_policy::Question;
+use switchboard_store::Matter;
+use switchboard_text::escape_line;
 
 use crate::asker::{heard, tell_turned_down};
 use crate::printer::Printer;

@@ -2,13 +2,11 @@
 
 use std::process::ExitCode;
 
-use switchboard_host::StartError;
-use switchboard_host::config::ConfigError;
-use switchboard_host::format::escape;
-use switchboard_host::login::LoginError;
-use switchboard_host::record::SessionError;
-use switchboard_host::review::WaitingError;
-use switchboard_host::running::TaskError;
+use switchboard_document::ConfigError;
+use switchboard_host::{StartError, TaskError};
+use switchboard_oauth::LoginError;
+use switchboard_store::{SessionError, WaitingError};
+use switchboard_text::escape;
 
 use crate::exit_code;
 use crate::printer::talk;
@@ -75,8 +73,8 @@ impl From<StartError> for CliError {
     }
 }
 
-impl From<switchboard_host::record::LedgerError> for CliError {
-    fn from(error: switchboard_host::record::LedgerError) -> Self {
+impl From<switchboard_store::LedgerError> for CliError {
+    fn from(error: switchboard_store::LedgerError) -> Self {
         let hint = error.hint().map(str::to_owned);
         Self { message: error.to_string(), hint, code: exit_code::TROUBLE }
     }

@@ -1,6 +1,6 @@
 //! The exit codes, as the manual lists them.
 
-use switchboard_host::OutcomeKind;
+use switchboard_core::OutcomeKind;
 
 /// Everything went well.
 pub const OK: u8 = 0;

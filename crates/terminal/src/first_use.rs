@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use console::{measure_text_width, truncate_str};
-use switchboard_host::catalog::Flagged;
-use switchboard_host::config::{Finding, PinKind};
-use switchboard_host::format::{escape_json, escape_line};
-use switchboard_host::review::Reply;
+use switchboard_catalog::Flagged;
 use switchboard_host::{NewDefinition, NewServer};
+use switchboard_store::Reply;
+use switchboard_text::{escape_json, escape_line};
+use switchboard_trust::PinKind;
+use switchboard_vetting::Finding;
 
 use crate::asker::withdrawable;
 use crate::form::Typist;

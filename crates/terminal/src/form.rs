@@ -1,8 +1,9 @@
 //! Puts to a person what a server asks: a form field by field, an address before it is opened.
 
 use serde_json::{Map, Value};
-use switchboard_host::format::{escape, escape_line};
-use switchboard_host::review::{Ask, AskKind, Choice, Field, FieldKind, Form, NumberKind, Reply};
+use switchboard_host::{Ask, AskKind, Choice, Field, FieldKind, Form, NumberKind};
+use switchboard_store::Reply;
+use switchboard_text::{escape, escape_line};
 
 use crate::{address, sampling};
 

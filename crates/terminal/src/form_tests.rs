@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_host::review::{SampleRole, SamplingAsk, UrlAsk};
+use switchboard_core::SampleRole;
+use switchboard_host::{SamplingAsk, UrlAsk};
 
 use super::*;
 

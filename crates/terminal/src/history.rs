@@ -1,10 +1,11 @@
 //! What was typed in earlier runs: a private file with one entry in each line.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use switchboard_host::whole_file;
+use switchboard_files::replace;
 
 /// How many entries are kept.
 pub(crate) const MOST_ENTRIES: usize = 1_000;
@@ -62,7 +63,7 @@ impl HistoryFile {
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
         let text: String = entries.iter().map(|entry| line(entry)).collect();
         file.write_all(text.as_bytes())?;
-        whole_file::put_in_place(file, &self.path)
+        replace::put_in_place(file, &self.path)
     }
 }
 

@@ -4,11 +4,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard_host::review::Reply;
+use switchboard_store::Reply;
 
-use crate::address;
 use crate::form::Typist;
-use crate::tty;
+use crate::{address, tty};
 
 #[cfg(unix)]
 use crate::raw::Raw;

@@ -51,8 +51,8 @@ mod at_terminal_tests;
 pub use address::open_address;
 pub use arguments::{arguments_from_json, arguments_from_words, text_arguments};
 pub use ask::{
-    CallQuestion, CallResponse, Presented, TerminalReviewer, Unanswered, ask_line, leave_open,
-    leave_to_others, present, question_title, reason_with_all, reason_with_risk,
+    CallQuestion, CallResponse, OpenQuestion, QuestionOutcome, TerminalReviewer, ask_line,
+    leave_open, leave_to_others, present, question_title, reason_with_all, reason_with_risk,
 };
 pub use asker::{
     EXPIRED, NobodyAsked, TerminalAsker, answered_elsewhere, present_ask, tell_completed,

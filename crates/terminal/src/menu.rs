@@ -1,7 +1,6 @@
 //! The review menu: one call, exactly as it would be sent, and what a person may make of it.
 
-use switchboard_host::digest;
-use switchboard_host::format::{escape_json, escape_line};
+use switchboard_text::{digest, escape_json, escape_line};
 
 use crate::keys::Standing;
 use crate::menu_person::AtTerminal;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use console::{Key, Term, measure_text_width};
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 
 use crate::editor::edit_line;
 use crate::keys::Standing;

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::review::{Asker, NobodyThere, Reviewer};
-use switchboard_host::{FirstUseAsks, Presence};
+use switchboard_host::{Asker, FirstUseAsks, NobodyThere, Reviewer};
+use switchboard_trust::Presence;
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::TerminalReviewer;

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
-use switchboard_host::config::Environment;
-use switchboard_host::format::{self, escape_line};
-use switchboard_host::redact;
+use switchboard_config::Environment;
+use switchboard_text::{escape_line, redact};
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -62,7 +61,6 @@ impl Printer {
     }
 
     /// How many columns the terminal has.
-    #[expect(clippy::unused_self, reason = "it is a fact about where the printer prints")]
     pub fn width(&self) -> usize {
         usize::from(console::Term::stdout().size().1)
     }
@@ -81,7 +79,7 @@ impl Printer {
         };
         let text = text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
         // The same JSON, and nothing in it that a terminal obeys or a person does not see.
-        self.data(&format::coded_json(&text))
+        self.data(&switchboard_text::coded_json(&text))
     }
 
     /// Tells the person something.
@@ -92,7 +90,6 @@ impl Printer {
     }
 
     /// Asks something; the answer stands in the same line.
-    #[expect(clippy::unused_self, reason = "questions are asked where the printer talks")]
     pub fn ask(&self, question: &str) {
         let mut out = std::io::stderr();
         // If nobody listens there, nobody answers either.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Deserialize;
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 

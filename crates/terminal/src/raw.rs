@@ -7,7 +7,7 @@ use console::Key;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 
 /// How long a look at the keyboard takes when nothing is pressed.
 const STEP: Duration = Duration::from_millis(100);

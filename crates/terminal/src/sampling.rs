@@ -1,8 +1,10 @@
 //! What a server wants to ask a model: shown whole, and asked only if the person says so.
 
 use serde_json::Value;
-use switchboard_host::format::{escape, escape_line};
-use switchboard_host::review::{Ask, Reply, SampleRole, SamplingAsk};
+use switchboard_core::SampleRole;
+use switchboard_host::{Ask, SamplingAsk};
+use switchboard_store::Reply;
+use switchboard_text::{escape, escape_line};
 
 use crate::form::{Typist, is_yes};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use switchboard_catalog::Status;
 use switchboard_host::Host;
-use switchboard_host::connect::Status;
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 use tokio_util::sync::CancellationToken;
 
 use crate::printer::Printer;

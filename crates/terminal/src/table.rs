@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use switchboard_host::format::escape_line;
+use switchboard_text::escape_line;
 
 /// No column is made narrower than this.
 const NARROWEST: usize = 12;

@@ -1,8 +1,7 @@
 //! What becomes of the calls of an answer: which run when, and what the model is told of them.
 
-use switchboard_host::OutcomeKind;
-use switchboard_host::model::{AskedCall, CallResult, Message, Stop};
-use switchboard_host::parse::{Repeats, Repetition, Streak};
+use switchboard_core::OutcomeKind;
+use switchboard_prompting::{AskedCall, CallResult, Message, Repeats, Repetition, Stop, Streak};
 
 use crate::turn::effect::{Effect, Limit, TurnEnd};
 use crate::turn::input::{Answer, Asked, Consent, Ended, What};

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use switchboard_host::outcome::OutcomeKind;
+use switchboard_core::OutcomeKind;
 
 use crate::turn::input::Failure;
 

@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use switchboard_host::format::Image;
-use switchboard_host::model::{Kept, Stop, Trouble, Usage};
-use switchboard_host::outcome::OutcomeKind;
+use switchboard_core::OutcomeKind;
+use switchboard_prompting::{Image, Kept, Stop, Trouble, Usage};
 
 use crate::turn::limits::Limits;
 

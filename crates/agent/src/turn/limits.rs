@@ -1,7 +1,7 @@
 //! What a conversation may do before a person has to speak.
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::config::{CallsPerMessage, ChatSettings};
+use switchboard_config::{CallsPerMessage, ChatSettings};
 
 /// What a conversation may do before a person has to speak, and how calls are run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,6 @@
 //! Where a conversation stands.
 
-use switchboard_host::format::Image;
-use switchboard_host::model::{Message, Usage};
-use switchboard_host::parse::{Mistakes, Repeats};
-use switchboard_host::prompt::estimate;
+use switchboard_prompting::{Image, Message, Mistakes, Repeats, Usage, estimate};
 
 use crate::turn::effect::{Effect, Limit};
 use crate::turn::input::{Asked, Ended};

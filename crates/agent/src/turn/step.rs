@@ -1,8 +1,6 @@
 //! The machine: one input, the next state, and what is to be done.
 
-use switchboard_host::format::Image;
-use switchboard_host::model::{Message, Trouble};
-use switchboard_host::parse::{Mistakes, Repeats};
+use switchboard_prompting::{Image, Message, Mistakes, Repeats, Trouble};
 
 use crate::turn::effect::{Effect, Limit, TurnEnd};
 use crate::turn::input::{Decision, Failure, Input, Interruption};

@@ -1,9 +1,8 @@
 //! What the machine does, input by input.
 
 use proptest::prelude::*;
-use switchboard_host::OutcomeKind;
-use switchboard_host::model::{Message, Stop, Trouble, Usage};
-use switchboard_host::prompt::estimate;
+use switchboard_core::OutcomeKind;
+use switchboard_prompting::{Message, Stop, Trouble, Usage, estimate};
 
 use super::*;
 

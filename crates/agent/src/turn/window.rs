@@ -1,6 +1,6 @@
 //! What is cut when the model's window fills up.
 
-use switchboard_host::model::Message;
+use switchboard_prompting::Message;
 
 use crate::turn::effect::Effect;
 use crate::turn::state::{Phase, State, weight};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_agent::Event;
 use switchboard_agent::turn::TurnEnd;
-use switchboard_host::policy::Question;
-use switchboard_host::review::{Answering, Reviewer};
+use switchboard_host::{Answering, Reviewer};
+use switchboard_policy::Question;
 use tokio::sync::mpsc;
 
 use crate::puppet::{Puppet, Questions};

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_agent::turn::TurnEnd;
-use switchboard_host::model::{Calls, Trouble};
-use switchboard_host::prompt::Vendor;
+use switchboard_prompting::{Calls, Trouble, Vendor};
 
 use crate::puppet::{Puppet, Questions};
 use crate::stage::{Stage, Talk};

@@ -4,13 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_host::Model;
-use switchboard_host::model::{
-    About, Answering, Calls, Checking, Delta, Message, ModelError, Request, Said, Stop, Trouble,
-    Usage,
+use switchboard_prompting::{
+    About, Answering, CallForm, Calls, Checking, Delta, Message, Model, ModelError, NativeCall,
+    Request, Said, Stop, Trouble, Usage, Vendor, read_arguments,
 };
-use switchboard_host::parse::{NativeCall, read_arguments};
-use switchboard_host::prompt::{CallForm, Vendor};
 use tokio::sync::{mpsc, oneshot};
 
 /// No test waits longer than this for something that has to come.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchboard_agent::turn::TurnEnd;
-use switchboard_host::format::Image;
+use switchboard_prompting::Image;
 
 use crate::puppet::Puppet;
 use crate::stage::Stage;

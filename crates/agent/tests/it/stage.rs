@@ -7,11 +7,12 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_agent::turn::{State, TurnEnd};
 use switchboard_agent::{Conversation, Event, Opening, Parts, state_of};
-use switchboard_host::config::{ChatSettings, Environment, Places};
-use switchboard_host::policy::Pattern;
-use switchboard_host::record::{SessionId, Sessions};
-use switchboard_host::review::Reviewer;
-use switchboard_host::{Face, Host, Model, Options};
+use switchboard_config::{ChatSettings, Environment, Places};
+use switchboard_core::Face;
+use switchboard_host::{Host, Options, Reviewer};
+use switchboard_prompting::Model;
+use switchboard_rules::Pattern;
+use switchboard_store::{SessionId, Sessions};
 use switchboard_testkit::{Home, binary};
 use tokio::sync::mpsc;
 

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::connect::Status;
-use switchboard_host::{Caller, Host, Lease, Options, OutcomeKind, ProposedCall, Recording};
+use switchboard_catalog::{Lease, Status};
+use switchboard_config::{Environment, Places};
+use switchboard_core::{Caller, OutcomeKind, ProposedCall};
+use switchboard_host::{Host, Options, Recording};
 use switchboard_wire::Json;
 use tempfile::TempDir;
 

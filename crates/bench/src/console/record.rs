@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use switchboard_core::{Durability, Outcome, TargetKind};
 use switchboard_host::host::ledger_file;
-use switchboard_host::record::{Durability, Intent, Ledger, NewCall, VerdictWord};
-use switchboard_host::{Outcome, TargetKind};
+use switchboard_store::{Intent, Ledger, NewCall, VerdictWord};
 use tokio::task::JoinSet;
 
 use crate::failure::Result;

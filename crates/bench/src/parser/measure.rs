@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::parse::{Assembler, Dialect, Parser, cline};
+use switchboard_prompting::parse::cline;
+use switchboard_prompting::{Assembler, Dialect, Parser};
 
 use super::messages::{Kind, dialect, json_object};
 use crate::failure::Result;

@@ -1,6 +1,6 @@
 //! Messages of any size, of the kinds that models write and of those that nobody should.
 
-use switchboard_host::parse::{Dialect, ToolShape};
+use switchboard_prompting::{Dialect, ToolShape};
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ fn deep(_: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::parse::{Parser, Piece};
+    use switchboard_prompting::{Parser, Piece};
 
     use super::{Kind, dialect};
 

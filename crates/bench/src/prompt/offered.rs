@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use switchboard_host::catalog::Names;
-use switchboard_host::prompt::{ShownServer, ShownTool};
+use switchboard_catalog::Names;
+use switchboard_prompting::{ShownServer, ShownTool};
 
 use crate::failure::Result;
 use crate::server::definitions;

@@ -1,7 +1,7 @@
 //! How much of a prompt stays the same, byte for byte, when a server comes or goes.
 
 use serde::Serialize;
-use switchboard_host::prompt::{Options, ShownServer, StableOrder, section};
+use switchboard_prompting::{Options, ShownServer, StableOrder, section};
 
 use crate::statistics::median;
 
@@ -110,7 +110,7 @@ fn common(before: &str, after: &str) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::prompt::{ShownServer, ShownTool};
+    use switchboard_prompting::{ShownServer, ShownTool};
 
     use super::{Order, kept};
 

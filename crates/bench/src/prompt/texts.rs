@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use serde::Serialize;
-use switchboard_host::prompt::{
+use switchboard_prompting::{
     Level, Options, Plan, ShownServer, Vendor, definitions, estimate, fit, fit_native, section,
 };
 

@@ -1,7 +1,7 @@
 //! Lists what became of definitions and entries, as the record has it.
 
 use serde_json::{Value, json};
-use switchboard_host::record::{Audit, AuditNote, AuditRow};
+use switchboard_store::{Audit, AuditNote, AuditRow};
 use switchboard_terminal::{CliError, exit_code, table};
 
 use crate::context::Context;

@@ -3,22 +3,40 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use serde_json::json;
-use switchboard_host::config::{ServerConfig, Transport};
-use switchboard_host::format::escape_line;
-use switchboard_host::plain_path;
+use switchboard_config::{ServerConfig, Transport};
+use switchboard_files::normal_path;
 use switchboard_registry::bundle::{ArchiveLimits, Bundle, Surroundings, installed_at};
 use switchboard_registry::plan::Plan;
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::escape_line;
 
-use crate::args_registry::BundleCommand;
+use crate::commands::registry::errors::bundle_error;
 use crate::commands::registry::question;
-use crate::commands::registry_errors::bundle_error;
 use crate::context::Context;
 
+#[derive(Debug, Args)]
+pub(crate) struct BundleArgs {
+    #[command(subcommand)]
+    pub(crate) command: BundleCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BundleCommand {
+    /// Show what a bundle holds and would run, without unpacking it
+    Show {
+        /// The file, `.mcpb` or `.dxt`
+        file: PathBuf,
+        /// The SHA-256 that it must have
+        #[arg(long, value_name = "HEX")]
+        digest: Option<String>,
+    },
+}
+
 /// Does what was asked.
-pub(crate) fn bundle(context: &Context, command: &BundleCommand) -> Result<u8, CliError> {
-    let BundleCommand::Show { file, digest } = command;
+pub(crate) fn run(context: &Context, args: &BundleArgs) -> Result<u8, CliError> {
+    let BundleCommand::Show { file, digest } = &args.command;
     let bundle = open(context, file, digest.as_deref())?;
     show(context, &bundle)
 }
@@ -42,7 +60,7 @@ pub(crate) fn is_bundle(what: &str) -> bool {
 /// Where bundles are unpacked.
 pub(crate) fn bundles(context: &Context) -> PathBuf {
     let state = &context.places.state;
-    plain_path::resolved(state).unwrap_or_else(|_| state.clone()).join("bundles")
+    normal_path::resolved(state).unwrap_or_else(|_| state.clone()).join("bundles")
 }
 
 /// What the variables of a manifest stand for here.

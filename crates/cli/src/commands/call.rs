@@ -1,21 +1,53 @@
 //! Calls one tool.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::Value;
-use switchboard_host::config::Config;
-use switchboard_host::execute::TaskWish;
-use switchboard_host::{Attention, Caller, Face, Host, Origin, ProposedCall, ServerId, Target};
+use switchboard_config::Config;
+use switchboard_core::{Caller, Face, Origin, ProposedCall, ServerId, Target};
+use switchboard_host::{Attention, Host, TaskWish};
 use switchboard_terminal::{
     CliError, Patience, arguments_from_json, arguments_from_words, show_progress,
 };
 
-use crate::args::{Call, OfServer};
-use crate::commands::outcome::{self, Ended};
-use crate::commands::through_running::RunningServer;
-use crate::commands::tools;
+use crate::args::OfServer;
+use crate::commands::outcome::Ended;
+use crate::commands::review::WaitForReview;
+use crate::commands::{outcome, tools};
 use crate::context::Context;
+use crate::running::through::RunningServer;
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The server
+    pub(crate) server: String,
+    /// The tool
+    pub(crate) tool: String,
+    /// Arguments: key=value, key:=JSON or key=@FILE
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments as one JSON object; `-` reads it from standard input
+    #[arg(long, value_name = "JSON", conflicts_with = "arguments")]
+    pub(crate) json_args: Option<String>,
+    /// Treat the call as if a model had proposed it: policy decides, and may ask you
+    #[arg(long)]
+    pub(crate) review: bool,
+    #[command(flatten)]
+    pub(crate) wait: WaitForReview,
+    /// Write images, audio and files of the result into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Have the server go on with it by itself, where it leaves that to us
+    #[arg(long)]
+    pub(crate) task: bool,
+    /// The same, and do not wait: `switchboard tasks wait` does that later
+    #[arg(long)]
+    pub(crate) detach: bool,
+}
 
 /// Calls one tool; gives the exit code of its outcome.
-pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, call: CallArgs) -> Result<u8, CliError> {
     if call.detach && context.shared.no_record {
         return Err(CliError::usage("a call that is not recorded cannot be waited for later")
             .with_hint("leave out `--detach` or `--no-record`"));
@@ -54,7 +86,7 @@ pub(crate) async fn call(context: &Context, call: Call) -> Result<u8, CliError> 
     let outcome = match arguments {
         Ok(arguments) => {
             let proposed = ProposedCall::tool(&call.server, &call.tool, arguments);
-            run(context, &host, proposed, how).await
+            execute(context, &host, proposed, how).await
         }
         Err(error) => Err(error),
     };
@@ -80,7 +112,7 @@ impl How<'_> {
 }
 
 /// Runs a call with progress shown and Ctrl-C passed on.
-pub(crate) async fn run(
+pub(crate) async fn execute(
     context: &Context,
     host: &Host,
     proposed: ProposedCall,
@@ -144,7 +176,7 @@ async fn own(context: &Context, host: &Host, proposed: ProposedCall, how: &How<'
     record.into()
 }
 
-const fn wish(call: &Call) -> TaskWish {
+const fn wish(call: &CallArgs) -> TaskWish {
     match (call.detach, call.task) {
         (true, _) => TaskWish::Detach,
         (false, true) => TaskWish::Task,
@@ -152,7 +184,7 @@ const fn wish(call: &Call) -> TaskWish {
     }
 }
 
-fn caller(call: &Call) -> Caller {
+fn caller(call: &CallArgs) -> Caller {
     if call.review {
         let name = "review".to_owned();
         Caller { face: Face::Cli, origin: Origin::Model, name, reference: None }

@@ -1,14 +1,15 @@
 //! `switchboard chat`, `run` and `demo`: conversations at the terminal.
 
 use clap::Args;
-use switchboard_chat::{ChatContext, Program, Running, StartOptions, TalkOptions, Task};
-use switchboard_host::config::{Config, Environment, Places};
-use switchboard_host::policy::Pattern;
-use switchboard_host::{Host, ServerId};
+use switchboard_chat::{ChatContext, Program, ProgramFuture, StartOptions, TalkOptions, Task};
+use switchboard_config::{Config, Environment, Places};
+use switchboard_core::ServerId;
+use switchboard_host::Host;
 use switchboard_registry::known::KnownServers;
+use switchboard_rules::Pattern;
 use switchboard_terminal::CliError;
 
-use crate::args_review::WaitForReview;
+use crate::commands::review::WaitForReview;
 use crate::commands::{first_use, registry, servers, tools};
 use crate::context::Context;
 
@@ -122,19 +123,19 @@ impl Program for Context {
         self.start_at(places, environment, options)
     }
 
-    fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> Running<'a, ()> {
+    fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> ProgramFuture<'a, ()> {
         Box::pin(self.ready(host, only))
     }
 
-    fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()> {
+    fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()> {
         Box::pin(first_use::ask_about_new(self, host))
     }
 
-    fn known_servers<'a>(&'a self, config: &'a Config) -> Running<'a, KnownServers> {
+    fn known_servers<'a>(&'a self, config: &'a Config) -> ProgramFuture<'a, KnownServers> {
         Box::pin(registry::known_servers(config))
     }
 
-    fn show_servers<'a>(&'a self, host: &'a Host) -> Running<'a, ()> {
+    fn show_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()> {
         Box::pin(servers::show_in_chat(self, host))
     }
 

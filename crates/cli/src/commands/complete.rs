@@ -2,20 +2,35 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::connect::{Completing, Completion, CompletionOf};
-use switchboard_host::format::escape_line;
+use switchboard_fleet::{Completing, Completion, CompletionOf};
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::escape_line;
 
 use crate::args::OfServer;
-use crate::args_offers::Complete;
-use crate::commands::through_running::RunningServer;
 use crate::commands::tools;
 use crate::context::Context;
+use crate::running::through::RunningServer;
+
+/// Completing an argument.
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArgs {
+    /// The server
+    pub(crate) server: String,
+    /// A prompt, or a template of resources such as `file:///{path}`
+    pub(crate) name: String,
+    /// The argument and what is written of its value, as NAME=VALUE
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) argument: String,
+    /// The value of another argument, as NAME=VALUE (may be given several times)
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) given: Vec<String>,
+}
 
 /// Asks a server and prints the values, one in a line.
-pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, wanted: &CompleteArgs) -> Result<u8, CliError> {
     let (argument, value) = pair(&wanted.argument)?;
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
     let given: BTreeMap<String, String> =
@@ -44,7 +59,7 @@ pub(crate) async fn complete(context: &Context, wanted: &Complete) -> Result<u8,
 /// The same of the instance that runs; nothing if there is none, or if it has no values.
 async fn there(
     context: &Context,
-    wanted: &Complete,
+    wanted: &CompleteArgs,
     (argument, value): (&str, &str),
     given: &BTreeMap<String, String>,
 ) -> Result<Option<Completion>, CliError> {

@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal as _;
 
-use switchboard_host::config::{Finding, ServerConfig, Transport};
-use switchboard_host::format::escape_line;
-use switchboard_host::redact;
+use switchboard_config::{ServerConfig, Transport};
 use switchboard_terminal::{CliError, ask_line, exit_code, finding_line, is_yes};
+use switchboard_text::{escape_line, redact};
+use switchboard_vetting::Finding;
 
 use crate::context::Context;
 

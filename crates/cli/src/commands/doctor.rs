@@ -4,28 +4,32 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use clap::Args;
 use serde_json::{Value, json};
-use switchboard_host::ServerId;
-use switchboard_host::config::ConfigError;
-use switchboard_host::connect::{Server, Status};
-use switchboard_host::format::escape_line;
-use switchboard_host::login::Held;
+use switchboard_catalog::{Server, Status};
+use switchboard_core::ServerId;
+use switchboard_document::ConfigError;
+use switchboard_oauth::Held;
 use switchboard_terminal::{CliError, Starting, counted, exit_code, finding_line};
+use switchboard_text::escape_line;
 
-use crate::commands::bundle;
 use crate::commands::consent::how;
-use crate::commands::first_use;
-use crate::commands::held;
-use crate::commands::hooks;
 use crate::commands::login::in_words;
 use crate::commands::servers::held as login_held;
+use crate::commands::{bundle, first_use, held, hooks};
 use crate::context::Context;
 use crate::ready;
 
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Only this server
+    pub(crate) server: Option<String>,
+}
+
 /// Checks everything, or one server.
-pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<u8, CliError> {
     let config = context.config()?;
-    let only: Option<Vec<ServerId>> = match name {
+    let only: Option<Vec<ServerId>> = match &args.server {
         Some(name) => Some(vec![context.known(&config, name)?]),
         None => None,
     };
@@ -98,7 +102,7 @@ pub(crate) async fn doctor(context: &Context, name: Option<&str>) -> Result<u8, 
         context.printer.data(&text)?;
     }
     let is_broken = || config.problems.iter().any(ConfigError::is_error);
-    let files_are_well = name.is_some() || (config.broken.is_empty() && !is_broken());
+    let files_are_well = args.server.is_some() || (config.broken.is_empty() && !is_broken());
     let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.broken().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, PoisonError};
 
-use switchboard_host::config::{FirstUse, Pins};
-use switchboard_host::format::escape_line;
+use switchboard_config::FirstUse;
 use switchboard_host::{FirstAnswer, Host, NewServer};
 use switchboard_terminal::{
     CliError, NewServerAnswer, Printer, exit_code, is_terminal_gone, present_new_server,
 };
+use switchboard_text::escape_line;
+use switchboard_trust::Pins;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;

@@ -1,23 +1,47 @@
 //! Writes typed functions for the tools of a server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use switchboard_catalog::{Lease, Status};
 use switchboard_generate::{Tool, rust};
-use switchboard_host::catalog::nearest;
-use switchboard_host::connect::Status;
-use switchboard_host::{Host, Lease};
+use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::nearest;
 
 use crate::args::OfServer;
-use crate::args_generate::{GenerateCommand, GenerateRust};
 use crate::commands::tools;
 use crate::context::Context;
 
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    #[command(subcommand)]
+    pub(crate) command: GenerateCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GenerateCommand {
+    /// A Rust module with a typed function for each tool, from its schemas
+    Rust(GenerateRustArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateRustArgs {
+    /// The server
+    pub(crate) server: String,
+    /// Only this tool (may be given several times)
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) tool: Vec<String>,
+    /// Write it into this file; standard output otherwise
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 /// Writes the module that is asked for.
-pub(crate) async fn generate(context: &Context, command: &GenerateCommand) -> Result<u8, CliError> {
-    let GenerateCommand::Rust(wanted) = command;
+pub(crate) async fn run(context: &Context, args: &GenerateArgs) -> Result<u8, CliError> {
+    let GenerateCommand::Rust(wanted) = &args.command;
     let host = tools::start(context, &OfServer { server: Some(wanted.server.clone()) }).await?;
     let found = found(&host, wanted);
     host.stop().await;
@@ -46,7 +70,7 @@ pub(crate) async fn generate(context: &Context, command: &GenerateCommand) -> Re
 }
 
 /// The tools that are wanted, in the server's order. What is held from models is none of them.
-fn found(host: &Host, wanted: &GenerateRust) -> Result<Vec<Tool>, CliError> {
+fn found(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<Tool>, CliError> {
     let server = &wanted.server;
     let fleet = host.fleet().load();
     let ready = fleet.servers.get(server.as_str()).is_some_and(|it| it.status == Status::Ready);

@@ -1,9 +1,9 @@
 //! What the scanner found in definitions, and which of them it holds.
 
-use switchboard_host::catalog::Flagged;
-use switchboard_host::catalog::scan::{Finding, Severity};
-use switchboard_host::format::escape_line;
+use switchboard_catalog::Flagged;
+use switchboard_scan::{Finding, Severity};
 use switchboard_terminal::{CliError, table};
+use switchboard_text::escape_line;
 
 use crate::context::Context;
 

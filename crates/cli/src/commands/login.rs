@@ -3,18 +3,40 @@
 use std::io::BufRead as _;
 use std::time::Instant;
 
-use switchboard_host::ServerId;
-use switchboard_host::config::ServerConfig;
-use switchboard_host::format::escape_line;
-use switchboard_host::login::{Held, LoginError, Logins, Pending, Step, Wish};
+use clap::Args;
+use switchboard_config::ServerConfig;
+use switchboard_core::ServerId;
+use switchboard_oauth::{Ended, Held, LoginError, Logins, Pending, Step, Wish};
 use switchboard_terminal::{Callback, CliError, Page, Visit, exit_code, open_address, talk};
+use switchboard_text::escape_line;
 use tokio::sync::mpsc;
 
-use crate::args_login::Login;
 use crate::context::Context;
 
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The server
+    pub(crate) server: String,
+    /// Do not open a browser: show the address, and take the answer's address from standard input
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// Ask for this scope as well (may be given several times)
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    /// The server
+    #[arg(required_unless_present = "all")]
+    pub(crate) server: Option<String>,
+    /// End all logins and forget them, also those that cannot be read
+    #[arg(long, conflicts_with = "server")]
+    pub(crate) all: bool,
+}
+
 /// Logs in.
-pub(crate) async fn login(context: &Context, login: &Login) -> Result<u8, CliError> {
+pub(crate) async fn login(context: &Context, login: &LoginArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.known(&config, &login.server)?;
     let Some(server) = config.servers.get(&id) else {
@@ -39,7 +61,7 @@ async fn log_in(
     context: &Context,
     logins: &Logins,
     server: &ServerConfig,
-    login: &Login,
+    login: &LoginArgs,
 ) -> Result<Held, CliError> {
     let before = logins.port(server).await;
     let callback = Callback::listen(server.oauth.callback_port, before).await.map_err(|error| {
@@ -65,7 +87,7 @@ async fn log_in(
 fn send_person(
     context: &Context,
     id: &ServerId,
-    login: &Login,
+    login: &LoginArgs,
     pending: &Pending,
 ) -> Option<mpsc::Receiver<String>> {
     let url = pending.authorization_url();
@@ -172,4 +194,37 @@ pub(crate) fn in_words(held: &Held) -> String {
         (false, None) => String::new(),
     };
     escape_line(&format!("by {}{scopes}{until}", held.issuer)).into_owned()
+}
+
+/// Logs out.
+pub(crate) async fn logout(context: &Context, logout: &LogoutArgs) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
+    // A server that is not configured any more can have a login all the same.
+    let ended = match &logout.server {
+        Some(server) => logins.logout(server).await?,
+        None => logins.logout_all().await?,
+    };
+    if let (Some(server), true) = (&logout.server, ended.is_empty()) {
+        context.known(&config, server)?;
+    }
+    if context.printer.json {
+        context.printer.json(&ended)?;
+    } else if ended.is_empty() {
+        context.printer.say("there was no login");
+    } else {
+        ended.iter().for_each(|ended| tell_ended(context, ended));
+    }
+    Ok(exit_code::OK)
+}
+
+fn tell_ended(context: &Context, ended: &Ended) {
+    let server = escape_line(&ended.server);
+    match &ended.why {
+        None => context.printer.say(&format!("logged out of `{server}`")),
+        Some(why) => context.printer.warn(
+            &format!("the login to `{server}` is forgotten here, but may live on there: {why}"),
+            None,
+        ),
+    }
 }

@@ -3,13 +3,13 @@
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use switchboard_chat::{profile_for, trouble_code};
-use switchboard_host::config::{Config, ModelProfile};
+use switchboard_config::{Config, ModelProfile};
 use switchboard_terminal::{CliError, exit_code, spinner, table};
 
 use crate::context::Context;
 
 #[derive(Debug, Args)]
-pub(crate) struct Models {
+pub(crate) struct ModelsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ModelsCommand>,
 }
@@ -41,7 +41,8 @@ struct Shown {
 }
 
 /// Lists or checks profiles; the exit code says whether all are well.
-pub(crate) async fn models(context: &Context, command: ModelsCommand) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, args: ModelsArgs) -> Result<u8, CliError> {
+    let command = args.command.unwrap_or(ModelsCommand::Check { name: None });
     let config = context.config()?;
     let profiles: Vec<ModelProfile> = match &command {
         ModelsCommand::Check { name: Some(name) } => vec![profile_for(&config, Some(name))?],

@@ -8,12 +8,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use switchboard_host::download::{self, DownloadError, Existing, Ground};
-use switchboard_host::format::{Item, Reply, escape_prose, for_person, shorten};
-use switchboard_host::record::CallId;
-use switchboard_host::redact;
-use switchboard_host::{Outcome, OutcomeKind, Record, Target, TargetKind};
+use switchboard_core::{Item, Outcome, OutcomeKind, Reply, Target, TargetKind, for_person};
+use switchboard_files::{DownloadError, Existing, Ground, download};
+use switchboard_store::{CallId, Record};
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::{escape_prose, redact, shorten};
 
 use crate::context::Context;
 
@@ -121,10 +120,7 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Reads a result by what was asked for.
-pub(crate) fn read(
-    target: &Target,
-    text: &str,
-) -> Result<Reply, switchboard_host::format::InvalidOutput> {
+pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_core::InvalidOutput> {
     match target.kind {
         TargetKind::Tool => Reply::from_json(text),
         TargetKind::Resource => Reply::from_resource_json(text),

@@ -1,18 +1,56 @@
 //! Lists and fetches prompts.
 
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use switchboard_host::ProposedCall;
-use switchboard_host::connect::definition;
+use switchboard_catalog::definition;
+use switchboard_core::ProposedCall;
 use switchboard_terminal::{CliError, exit_code, table, text_arguments};
 use switchboard_wire::list::Item;
 
 use crate::args::OfServer;
-use crate::commands::{beside_running, call, tools};
+use crate::commands::{call, tools};
 use crate::context::Context;
+use crate::running::offers;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct PromptsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PromptsCommand>,
+    #[command(flatten)]
+    pub(crate) list: OfServer,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptsCommand {
+    /// List prompts
+    #[command(visible_alias = "ls")]
+    List(OfServer),
+    /// Fetch a prompt
+    Get {
+        /// The server
+        server: String,
+        /// The prompt
+        prompt: String,
+        /// Arguments: key=value
+        #[arg(value_name = "KEY=VALUE")]
+        arguments: Vec<String>,
+    },
+}
+
+/// Runs `switchboard prompts`.
+pub(crate) async fn run(context: &Context, args: PromptsArgs) -> Result<u8, CliError> {
+    match args.command.unwrap_or(PromptsCommand::List(args.list)) {
+        PromptsCommand::List(of) => list(context, &of).await,
+        PromptsCommand::Get { server, prompt, arguments } => {
+            get(context, &server, &prompt, &arguments).await
+        }
+    }
+}
 
 /// Lists prompts.
-pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
-    let running = beside_running::offered(context, of, "prompts").await?;
+async fn list(context: &Context, of: &OfServer) -> Result<u8, CliError> {
+    let running = offers::offered(context, of, "prompts").await?;
     let offered: Vec<(String, Item)> = match running {
         Some(all) => all.into_iter().map(|one| (one.server.clone(), one.item())).collect(),
         None => {
@@ -51,7 +89,7 @@ pub(crate) async fn list(context: &Context, of: &OfServer) -> Result<u8, CliErro
 }
 
 /// Fetches a prompt.
-pub(crate) async fn get(
+async fn get(
     context: &Context,
     server: &str,
     prompt: &str,

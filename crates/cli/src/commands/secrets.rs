@@ -2,22 +2,50 @@
 
 use std::io::{IsTerminal as _, Read as _};
 
-use switchboard_host::config::Config;
-use switchboard_host::format::escape_line;
-use switchboard_host::login::{Secret, SecretName, Secrets, scope_of};
+use clap::{Args, Subcommand};
+use switchboard_config::Config;
+use switchboard_oauth::{Secret, SecretName, Secrets, scope_of};
 use switchboard_terminal::{CliError, ask_secret_line, exit_code, table};
+use switchboard_text::escape_line;
 
-use crate::args_secrets::{OfSecret, SecretsCommand};
 use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct SecretsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SecretsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsCommand {
+    /// List the names of secrets and whose they are, never their values
+    #[command(visible_alias = "ls")]
+    List,
+    /// Keep a secret for a server, read from standard input or typed unseen
+    Set(OfSecret),
+    /// Forget a secret
+    #[command(visible_alias = "rm")]
+    Remove(OfSecret),
+}
+
+/// Which secret.
+#[derive(Debug, Args)]
+pub(crate) struct OfSecret {
+    /// Its name, as in `${keyring:NAME}`
+    pub(crate) name: String,
+    /// The only server that gets it
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) server: String,
+}
 
 /// The longest secret, in bytes.
 const LONGEST: u64 = 64 * 1_024;
 
 /// Does what was asked.
-pub(crate) async fn secrets(context: &Context, command: SecretsCommand) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, args: SecretsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let secrets = Secrets::new(&context.places.state, &context.environment, &config.settings);
-    match command {
+    match args.command.unwrap_or(SecretsCommand::List) {
         SecretsCommand::List => {
             let names = secrets.names().await?;
             if context.printer.json {

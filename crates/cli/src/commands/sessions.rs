@@ -1,15 +1,15 @@
 //! Lists, shows, names, writes out, deletes and forks conversations.
 
-use clap::{Args, Subcommand, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use switchboard_agent::{as_json, as_markdown, fork, kept_inputs};
 use switchboard_chat::{open_error, open_sessions};
-use switchboard_host::format::escape_prose;
-use switchboard_host::record::{SessionSummary, Sessions};
+use switchboard_store::{SessionSummary, Sessions};
 use switchboard_terminal::{CliError, ask_line, exit_code, table};
+use switchboard_text::escape_prose;
 
 use crate::context::Context;
 
@@ -82,9 +82,9 @@ pub(crate) enum ExportForm {
 }
 
 /// Does what is wanted with conversations.
-pub(crate) async fn sessions(context: &Context, command: SessionsCommand) -> Result<u8, CliError> {
+pub(crate) async fn run(context: &Context, args: SessionsArgs) -> Result<u8, CliError> {
     let sessions = open_sessions(&context.places.state, context.recording(), &context.config()?)?;
-    match command {
+    match args.command.unwrap_or(SessionsCommand::List { limit: 20 }) {
         SessionsCommand::List { limit } => list(context, &sessions, limit).await?,
         SessionsCommand::Show { session } => {
             let found = sessions.find(&session).await?;

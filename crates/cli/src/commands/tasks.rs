@@ -2,24 +2,66 @@
 
 use std::time::Duration;
 
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use switchboard_host::execute::{TaskHandle, TaskState, TaskWish};
-use switchboard_host::format::escape;
-use switchboard_host::record::{CallId, StoredTask, WhichTasks};
-use switchboard_host::{Attention, Host, OutcomeKind, ServerId, Target, TargetKind};
+use switchboard_core::{OutcomeKind, ServerId, Target, TargetKind, TaskHandle, TaskState};
+use switchboard_host::{Attention, Host, TaskWish};
+use switchboard_store::{CallId, StoredTask, WhichTasks};
 use switchboard_terminal::{CliError, exit_code, show_progress, table};
+use switchboard_text::escape;
 
-use crate::args_tasks::{OneTask, TaskList, TasksCommand};
-use crate::commands::outcome::{self, Ended};
+use crate::commands::outcome;
+use crate::commands::outcome::Ended;
 use crate::context::Context;
 use crate::recorded::reader;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct TasksArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<TasksCommand>,
+    #[command(flatten)]
+    pub(crate) list: TaskList,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TaskList {
+    /// Ask this server as well, which may know tasks that are not recorded here
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Also those that have ended
+    #[arg(long, short)]
+    pub(crate) all: bool,
+    /// Go on and show every change
+    #[arg(long, short)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TasksCommand {
+    /// List calls that servers go on with by themselves
+    #[command(visible_alias = "ls")]
+    List(TaskList),
+    /// Show a task, and what its server says of it now
+    Show(OneTask),
+    /// Wait for the end of a task and show it like a call
+    Wait(OneTask),
+    /// Have the server give a task up
+    Cancel(OneTask),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneTask {
+    /// The call's id
+    pub(crate) id: String,
+}
 
 /// How often `--watch` looks at the record.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Does what was asked; gives the exit code.
-pub(crate) async fn tasks(context: &Context, command: TasksCommand) -> Result<u8, CliError> {
-    match command {
+pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<u8, CliError> {
+    match args.command.unwrap_or(TasksCommand::List(args.list)) {
         TasksCommand::List(list) if list.watch => watch(context, &list).await,
         TasksCommand::List(list) => show_list(context, &list).await,
         TasksCommand::Show(one) => show(context, &one).await,

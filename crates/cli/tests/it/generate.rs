@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::format::Item;
-use switchboard_host::{CallError, Caller, Host, Options, OutcomeKind};
+use switchboard_config::{Environment, Places};
+use switchboard_core::{Caller, Item, OutcomeKind};
+use switchboard_host::{CallError, Host, Options};
 
 use crate::generated::{echo, shop};
 use crate::given::{given, offering};

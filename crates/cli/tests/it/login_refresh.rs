@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::json;
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall, Recording};
+use switchboard_config::{Environment, Places};
+use switchboard_core::{Caller, OutcomeKind, ProposedCall};
+use switchboard_host::{Host, Options, Recording};
 use switchboard_testkit::OauthFixture;
 use switchboard_wire::Json;
 

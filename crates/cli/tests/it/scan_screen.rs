@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
-use switchboard_host::format::{is_hidden, is_unclear};
+use switchboard_text::characters::{is_hidden, is_unclear};
 
 use crate::given::{given, tool};
 use crate::running::PATIENCE;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::events::What;
-use switchboard_host::{Caller, Host, Options, ProposedCall};
+use switchboard_config::{Environment, Places};
+use switchboard_core::{Caller, ProposedCall, What};
+use switchboard_host::{Host, Options};
 use switchboard_testkit::{Home, HttpFixture};
 use switchboard_wire::Json;
 

@@ -9,13 +9,14 @@ use base64::prelude::BASE64_STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_host::{Caller, Face, Origin, OutcomeKind, ProposedCall};
+use switchboard_core::{Caller, Face, Origin, OutcomeKind, ProposedCall};
 
 use super::body::{Answer, read};
 use super::done::AppOpened;
 use crate::apps::{app_of, approved, is_for_apps};
 use crate::console::{Console, Shared};
-use crate::reply::{self, Problem};
+use crate::reply;
+use crate::reply::Problem;
 
 /// The longest page of an app.
 const LONGEST: usize = 8 << 20;

@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::response::Response;
 use serde::Deserialize;
-use switchboard_host::config::ConfigError;
+use switchboard_document::ConfigError;
 
 use crate::reply::Problem;
 

@@ -9,12 +9,11 @@ use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_host::record::CallId;
-use switchboard_host::redact::MARK;
-use switchboard_host::review::{Ask, Asker, Replying};
-use switchboard_host::{
-    Attention, Caller, Face, Json, Origin, ProposedCall, Record, Target, random,
-};
+use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, random};
+use switchboard_host::{Ask, Asker, Attention, Replying};
+use switchboard_store::{CallId, Record};
+use switchboard_text::redact::MARK;
+use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -6,12 +6,13 @@ use axum::body::Bytes;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_host::connect::{Completing, CompletionOf};
+use switchboard_fleet::{Completing, CompletionOf};
 
 use super::body::{Answer, read};
 use super::done::Completion;
 use crate::console::Shared;
-use crate::reply::{self, Problem};
+use crate::reply;
+use crate::reply::Problem;
 
 /// What is to be completed.
 #[derive(Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::login::Ended;
+use switchboard_oauth::Ended;
 
 /// A question of a call was answered.
 #[derive(Debug, Serialize, JsonSchema)]

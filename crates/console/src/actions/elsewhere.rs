@@ -6,16 +6,15 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_host::config::Replace;
+use switchboard_config::Replace;
 
 use super::body::{Answer, read, wants_piece};
 use super::done::ServerAdded;
 use super::entries::{Change, write};
 use crate::console::Shared;
-use crate::entry;
-use crate::reply::{self, Problem};
-use crate::shown::{self, Proposal};
-use crate::{elsewhere, pages};
+use crate::reply::Problem;
+use crate::shown::Proposal;
+use crate::{elsewhere, entry, pages, reply, shown};
 
 /// What would be added by what somebody typed or pasted; nothing is changed.
 pub(crate) async fn look(State(console): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {

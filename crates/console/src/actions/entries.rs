@@ -11,16 +11,18 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use switchboard_host::ServerId;
-use switchboard_host::config::{self, Approvals, Finding, Layer, Replace};
-use switchboard_host::connect::Server;
+use switchboard_catalog::Server;
+use switchboard_config::{Layer, Replace};
+use switchboard_core::ServerId;
+use switchboard_trust::Approvals;
+use switchboard_vetting::Finding;
 use tokio::time::{Instant, timeout_at};
 
 use super::body::{Answer, blocking, no_server, read};
 use super::done::{ServerAdded, ServerApproved, ServerChanged, ServerRemoved};
 use crate::console::{Console, Shared};
-use crate::entry;
-use crate::reply::{self, Problem};
+use crate::reply::Problem;
+use crate::{entry, reply};
 
 /// As long a change of a file may take to be followed.
 const FOLLOWING: Duration = Duration::from_secs(5);
@@ -73,7 +75,7 @@ pub(crate) async fn edit(
     let ChangedEntry { entry, agreed } = read(&body)?;
     let file = console.file_of(&name)?;
     let (from, which) = (file.clone(), name.clone());
-    let before = blocking(move || config::entry_of(&from, &which)).await?;
+    let before = blocking(move || switchboard_config::entry_of(&from, &which)).await?;
     let before = before.ok_or_else(|| no_server(&name))?;
     let entry = entry::with_kept(entry::object(entry)?, &before)?;
     let change = Change { file, name: name.clone(), entry, agreed, replace: Replace::Allow };
@@ -84,7 +86,7 @@ pub(crate) async fn edit(
 /// Removes a server from its file.
 pub(crate) async fn remove(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
     let (file, which) = (console.file_of(&name)?, name.clone());
-    blocking(move || config::remove_server(&file, &which)).await?;
+    blocking(move || switchboard_config::remove_server(&file, &which)).await?;
     console.settled(|servers| !servers.contains_key(name.as_str())).await;
     Ok(reply::json(&ServerRemoved { removed: name }))
 }
@@ -134,7 +136,7 @@ pub(super) struct Change {
 pub(super) async fn write(console: &Console, change: Change) -> Result<(), Problem> {
     let Change { file, name, mut entry, agreed, replace } = change;
     let (at, which, value) = (file.clone(), name.clone(), Value::Object(entry.clone()));
-    let findings = blocking(move || config::findings_of(&at, &which, &value)).await?;
+    let findings = blocking(move || switchboard_config::findings_of(&at, &which, &value)).await?;
     let dangers: Vec<Finding> = findings.into_iter().filter(Finding::is_danger).collect();
     if let Some(danger) = dangers.iter().find(|danger| !agreed.contains(&danger.word)) {
         let why = format!("`{name}` is dangerous: {} ({})", danger.message, danger.word);
@@ -150,10 +152,10 @@ pub(super) async fn write(console: &Console, change: Change) -> Result<(), Probl
     console.host.look_at_first_use(&name);
     let (places, environment) = (console.places.clone(), console.environment.clone());
     blocking(move || {
-        config::add_server(&file, &name, &Value::Object(entry), replace)?;
+        switchboard_config::add_server(&file, &name, &Value::Object(entry), replace)?;
         // Whoever writes it by hand has seen it.
         let mut approvals = Approvals::load(&places.state);
-        let config = config::load(&places, &environment, &approvals);
+        let config = switchboard_config::load(&places, &environment, &approvals);
         if let Some(server) = config.servers.get(name.as_str())
             && server.source.layer == Layer::Project
         {

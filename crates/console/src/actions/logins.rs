@@ -6,14 +6,15 @@ use std::time::Instant;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
-use switchboard_host::ServerId;
-use switchboard_host::login::{LoginError, Pending, Wish};
+use switchboard_core::ServerId;
+use switchboard_oauth::{LoginError, Pending, Wish};
 
 use super::body::{Answer, no_server, wants_piece};
 use super::done::{LoggedOut, LoginBegun};
 use crate::console::Shared;
-use crate::pages::{self, sign_in};
-use crate::reply::{self, Problem};
+use crate::pages::sign_in;
+use crate::reply::Problem;
+use crate::{pages, reply};
 
 /// So many logins wait for their person at once.
 const MOST: usize = 16;

@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_host::catalog::{Held, Why, book_of};
-use switchboard_host::config::{PinKind, Pins};
+use switchboard_trust::{Held, PinKind, Pins, Why, book_of};
 use tokio::time::{Instant, timeout_at};
 
 use super::body::{Answer, blocking, no_server, read};
 use super::done::{PinRevoked, PinsApproved};
 use crate::console::{Console, Shared};
-use crate::reply::{self, Problem};
+use crate::reply;
+use crate::reply::Problem;
 
 /// As long a change of a file may take to be followed.
 const FOLLOWING: Duration = Duration::from_secs(5);

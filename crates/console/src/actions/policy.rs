@@ -10,17 +10,18 @@ use axum::http::HeaderMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use switchboard_host::config::{Level, Policies, policy_from_text};
-use switchboard_host::policy::{self, Explained, Past, SessionFacts, broken_example};
-use switchboard_host::record::{Filter, Full};
-use switchboard_host::{Caller, Face, Origin, ProposedCall, Target, TargetKind, past_call};
+use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
+use switchboard_host::past::past_call;
+use switchboard_policy::{Explained, Past, SessionFacts, broken_example};
+use switchboard_rules::{Level, Policies, policy_from_text};
+use switchboard_store::{Filter, Full};
 
 use super::body::{Answer, read, refused, wants_piece};
 use crate::console::{Console, Shared};
 use crate::entry::object;
-use crate::pages;
-use crate::reply::{self, Problem};
-use crate::shown::{self, DifferenceShown, WhatIfShown};
+use crate::reply::Problem;
+use crate::shown::{DifferenceShown, WhatIfShown};
+use crate::{pages, reply, shown};
 
 /// At most so many calls are looked at.
 const CALLS: u32 = 1_000;
@@ -138,7 +139,7 @@ pub(crate) async fn what_if(
     let changed = config.policies.with_file(file);
     let annotations = console.host.annotations();
     let past: Vec<Past> = calls.iter().map(|call| past_call(call, &annotations)).collect();
-    let compared = policy::what_if(&config, &changed, &past);
+    let compared = switchboard_policy::what_if(&config, &changed, &past);
     let differences: Vec<DifferenceShown> = calls
         .iter()
         .zip(compared)

@@ -11,15 +11,16 @@ use axum::response::IntoResponse as _;
 use futures_util::StreamExt as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_host::Face;
+use switchboard_core::Face;
 
 use super::body::{Answer, read};
 use super::done::{AnswerTaken, CallGivenUp};
 use super::reviews::Said;
 use crate::console::Shared;
 use crate::door::Signed;
-use crate::programs::{self, NoAnswer, WantedCall};
-use crate::reply::{self, Problem};
+use crate::programs::{NoAnswer, WantedCall};
+use crate::reply::Problem;
+use crate::{programs, reply};
 
 /// Calls something and tells what happens, a JSON text in each line.
 pub(crate) async fn make_call(

@@ -8,17 +8,18 @@ use axum::http::{HeaderMap, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use switchboard_host::config::Replace;
-use switchboard_host::login::{LoginError, Secret, SecretName, Secrets};
-use switchboard_host::record::AuditNote;
+use switchboard_config::Replace;
+use switchboard_oauth::{LoginError, Secret, SecretName, Secrets};
+use switchboard_store::AuditNote;
 
 use super::body::{Answer, read, wants_piece};
 use super::done::ServerAdded;
 use super::entries::{Change, write};
 use crate::console::{Console, Shared};
-use crate::pages;
-use crate::reply::{self, Problem};
-use crate::shown::registry::{self, Chosen, FilledIn, RegistryFound};
+use crate::reply::Problem;
+use crate::shown::registry;
+use crate::shown::registry::{Chosen, FilledIn, RegistryFound};
+use crate::{pages, reply};
 
 /// What is looked for in registries.
 #[derive(Deserialize, JsonSchema)]

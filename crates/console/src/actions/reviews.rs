@@ -6,12 +6,13 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_host::review::{Given, WaitingError};
+use switchboard_store::{Given, WaitingError};
 
 use super::body::{Answer, read};
 use super::done::ReviewAnswered;
 use crate::console::Shared;
-use crate::reply::{self, Problem};
+use crate::reply;
+use crate::reply::Problem;
 
 /// An answer to something that waits.
 #[derive(Deserialize, JsonSchema)]

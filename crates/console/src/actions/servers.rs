@@ -1,13 +1,14 @@
 //! Starts servers afresh, and switches them on and off.
 
 use axum::extract::{Path, State};
-use switchboard_host::config;
-use switchboard_host::connect::{Command, Status};
+use switchboard_catalog::Status;
+use switchboard_fleet::Command;
 
 use super::body::{Answer, blocking, no_server};
 use super::done::{ServerRestarting, ServerSwitched};
 use crate::console::{Console, Shared};
-use crate::reply::{self, Problem};
+use crate::reply;
+use crate::reply::Problem;
 
 /// Starts a server afresh.
 pub(crate) async fn restart(State(console): State<Shared>, Path(name): Path<String>) -> Answer {
@@ -62,8 +63,8 @@ async fn switch(console: &Console, name: String, to: Switch) -> Answer {
     }
     let id = server.id.clone();
     blocking(move || match to {
-        Switch::On => config::enable_server(&file, id.as_str()),
-        Switch::Off => config::disable_server(&file, id.as_str()),
+        Switch::On => switchboard_config::enable_server(&file, id.as_str()),
+        Switch::Off => switchboard_config::disable_server(&file, id.as_str()),
     })
     .await?;
     Ok(reply::json(&ServerSwitched { server: name, enabled: to == Switch::On }))

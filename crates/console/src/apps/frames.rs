@@ -13,7 +13,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use switchboard_host::random;
+use switchboard_core::random;
 
 use super::rules::policy;
 use crate::console::Shared;

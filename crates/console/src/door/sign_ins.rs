@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use switchboard_host::{digest, random};
+use switchboard_core::random;
+use switchboard_text::digest;
 
 /// As long a link waits to be opened.
 const KEY_LIFE: Duration = Duration::from_secs(10 * 60);

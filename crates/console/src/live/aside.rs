@@ -4,7 +4,7 @@ use axum::response::sse::Event;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Number;
-use switchboard_host::events::What;
+use switchboard_core::What;
 
 /// What a stream tells beside what happens.
 #[derive(Debug, Serialize, JsonSchema)]

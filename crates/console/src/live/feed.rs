@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_host::events::What;
-use switchboard_host::{Host, random};
+use switchboard_core::{What, random};
+use switchboard_host::Host;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;

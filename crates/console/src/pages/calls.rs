@@ -4,14 +4,15 @@ use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use switchboard_host::OutcomeKind;
+use switchboard_core::OutcomeKind;
 
 use super::layout::{Page, Section, respond};
 use super::parts::{empty, heading, outcome, place, to_server};
 use super::when::{duration, when};
 use crate::console::Shared;
 use crate::door::Signed;
-use crate::shown::{self, CallQuery, CallRow, CallsShown};
+use crate::shown;
+use crate::shown::{CallQuery, CallRow, CallsShown};
 
 /// How far back calls are shown.
 const SPANS: [(&str, &str); 5] = [

@@ -1,8 +1,8 @@
 //! A server that is new: what it runs, what it offers, what was found, and the question.
 
 use maud::{Markup, html};
-use switchboard_host::config::PinKind;
 use switchboard_host::{NewDefinition, NewServer};
+use switchboard_trust::PinKind;
 
 use super::held::{approve_and_go, found};
 use super::parts::{count, json, prose, to_server};

@@ -2,7 +2,7 @@
 //! resources.
 
 use maud::{Markup, html};
-use switchboard_host::format::Item;
+use switchboard_core::Item;
 
 use super::markdown::{looks_like_markdown, markdown};
 use super::parts::{json, place};

@@ -1,7 +1,7 @@
 //! Small things that several pages have: states, links, texts in JSON, headings.
 
 use maud::{Markup, html};
-use switchboard_host::percent;
+use switchboard_text::percent;
 
 use super::pretty::pretty;
 

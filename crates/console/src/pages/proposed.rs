@@ -1,7 +1,7 @@
 //! What would be added: a card for each server, with everything to know and a box to choose it.
 
 use maud::{Markup, html};
-use switchboard_host::config::Finding;
+use switchboard_vetting::Finding;
 
 use super::parts::{count, empty, json, place, prose};
 use crate::shown::{Proposal, ProposedServer};

@@ -1,7 +1,7 @@
 //! What a call gave: how it ended, and each part of its result by kind.
 
 use maud::{Markup, html};
-use switchboard_host::format::{InvalidOutput, Item, Reply};
+use switchboard_core::{InvalidOutput, Item, Reply};
 
 use super::item::{From, cut, item, structured};
 use super::parts::{json, outcome, place, prose};

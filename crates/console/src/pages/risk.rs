@@ -1,7 +1,7 @@
 //! How much harm something could do, with the reasons.
 
 use maud::{Markup, html};
-use switchboard_host::policy::Risk;
+use switchboard_core::Risk;
 
 use super::parts::{badge, prose};
 

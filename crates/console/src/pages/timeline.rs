@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Number;
-use switchboard_host::timeline::{Happened, ShownStep};
+use switchboard_core::{Happened, ShownStep};
 
 use super::parts::{prose, to_server};
 use super::when::{duration, size, when};

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::{Stream, stream};
-use switchboard_host::{Attention, Face, Json, Record, Session, random};
+use switchboard_core::{Face, random};
+use switchboard_host::{Attention, Session};
+use switchboard_store::Record;
+use switchboard_wire::Json;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use switchboard_host::review::{Asked, Given, Matter};
+use switchboard_store::{Asked, Given, Matter};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -160,7 +160,7 @@ impl Drop for Held {
 mod tests {
     use std::time::Duration;
 
-    use switchboard_host::review::{AskMatter, AskedFor};
+    use switchboard_store::{AskMatter, AskedFor};
     use tokio::time::timeout;
 
     use super::*;

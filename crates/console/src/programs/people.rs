@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::policy::Question;
-use switchboard_host::review::{
-    Answering, Ask, Asked, Asker, Given, News, NobodyThere, Reply, Replying, Reviewer, ask_matter,
-    review_matter,
+use switchboard_host::{
+    Answering, Ask, Asker, News, NobodyThere, Replying, Reviewer, ask_matter, review_matter,
 };
+use switchboard_policy::Question;
+use switchboard_store::{Asked, Given, Reply};
 
 use super::line::Line;
 use super::told::Told;

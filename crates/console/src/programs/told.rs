@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchboard_host::redact;
-use switchboard_host::review::{Asked, Matter};
-use switchboard_host::{OutcomeKind, Record};
+use switchboard_core::OutcomeKind;
+use switchboard_store::{Asked, Matter, Record};
+use switchboard_text::redact;
 
 /// One thing that happened. Whoever reads it passes over what it does not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use switchboard_host::execute::TaskWish;
-use switchboard_host::{Caller, Face, Json, Origin, ProposedCall, Target, TargetKind};
+use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
+use switchboard_host::TaskWish;
+use switchboard_wire::Json;
 
 use crate::reply::Problem;
 

@@ -4,9 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use switchboard_host::record::{CallId, Full, LedgerError};
-use switchboard_host::timeline::ShownStep;
-use switchboard_host::{OutcomeKind, Record, Target};
+use switchboard_core::{OutcomeKind, ShownStep, Target};
+use switchboard_store::{CallId, Full, LedgerError, Record};
 
 use super::calls::{CallRow, milliseconds, row};
 use crate::console::Console;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use switchboard_host::OutcomeKind;
-use switchboard_host::record::{CallId, Filter, Summary};
+use switchboard_core::OutcomeKind;
+use switchboard_store::{CallId, Filter, Summary};
 
 use crate::console::Console;
 use crate::reply::Problem;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use switchboard_host::catalog::{Catalog, Entry, Flagged};
-use switchboard_host::connect::Server;
-use switchboard_host::{Lease, Target, TargetKind};
+use switchboard_catalog::{Catalog, Entry, Flagged, Lease, Server};
+use switchboard_core::{Target, TargetKind};
 
 use crate::console::Console;
 use crate::reply::Problem;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::config::{self, Finding};
-use switchboard_host::digest;
+use switchboard_text::digest;
+use switchboard_vetting::Finding;
 
 use crate::console::Console;
 use crate::elsewhere::{Becomes, FoundElsewhere, FoundServer, NotFound, UnreadFile};
@@ -171,7 +171,7 @@ fn own(console: &Console, typed: &Typed) -> Result<Vec<ProposedServer>, Problem>
     let entries = typed.entries()?.into_iter();
     let all = entries.map(|pasted| {
         let name = pasted.name.as_deref().unwrap_or("new");
-        let checked = config::findings_of(&file, name, &pasted.entry);
+        let checked = switchboard_config::findings_of(&file, name, &pasted.entry);
         let (findings, problem) = match checked {
             Ok(findings) => (findings, None),
             Err(problem) => (Vec::new(), Some(problem)),
@@ -196,7 +196,7 @@ fn own(console: &Console, typed: &Typed) -> Result<Vec<ProposedServer>, Problem>
 }
 
 /// What is wrong, without the file that the entry is not in yet.
-fn said(problem: &config::ConfigError) -> String {
+fn said(problem: &switchboard_document::ConfigError) -> String {
     match &problem.key {
         Some(key) => format!("`{key}`: {}", problem.message),
         None => problem.message.to_string(),
@@ -222,7 +222,7 @@ pub(crate) fn how(entry: &Value) -> String {
 pub(crate) async fn entry(console: &Console, name: &str) -> Result<EntryShown, Problem> {
     let file = console.file_of(name)?;
     let (from, which) = (file.clone(), name.to_owned());
-    let reading = tokio::task::spawn_blocking(move || config::entry_of(&from, &which));
+    let reading = tokio::task::spawn_blocking(move || switchboard_config::entry_of(&from, &which));
     let read = reading.await.map_err(|error| Problem::trouble(error.to_string()))?;
     let read = read.map_err(|error| Problem::unusable(error.to_string()))?;
     let entry = read.ok_or_else(|| Problem::missing(format!("`{name}` is not in its file")))?;

@@ -2,7 +2,7 @@
 
 use futures_util::{Stream, stream};
 use schemars::{Schema, SchemaGenerator, json_schema};
-use switchboard_host::record::{CallId, Filter};
+use switchboard_store::{CallId, Filter};
 
 use super::call::{CallShown, with_result};
 use super::calls::{CallQuery, filter};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::PinnedUnseen;
-use switchboard_host::record::{Minute, Traffic};
+use switchboard_store::{Minute, Traffic};
+use switchboard_trust::PinnedUnseen;
 
 use super::calls::{CallQuery, CallRow, calls, milliseconds};
 use super::pins::{FoundShown, HeldServerShown, found, held};

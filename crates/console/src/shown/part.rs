@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use switchboard_host::download;
-use switchboard_host::format::Item;
-use switchboard_host::record::{CallId, LedgerError};
+use switchboard_core::Item;
+use switchboard_files::download;
+use switchboard_store::{CallId, LedgerError};
 
 use crate::console::Console;
 use crate::pages::reply_of;

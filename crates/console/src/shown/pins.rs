@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use switchboard_catalog::Flagged;
+use switchboard_config::Transport;
 use switchboard_host::NewServer;
-use switchboard_host::catalog::scan::Severity;
-use switchboard_host::catalog::{Flagged, Held, HeldServer, Why};
-use switchboard_host::config::{PinKind, Pins, Transport};
+use switchboard_scan::Severity;
+use switchboard_trust::{Held, HeldServer, PinKind, Pins, Why};
 
 use crate::actions::can_be_approved;
 use crate::console::Console;

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::Target;
-use switchboard_host::config::{Level, PolicyFile};
-use switchboard_host::policy::{Compared, Explained, Verdict};
-use switchboard_host::record::Full;
+use switchboard_core::Target;
+use switchboard_policy::{Compared, Explained, Verdict};
+use switchboard_rules::{Level, PolicyFile};
+use switchboard_store::Full;
 
 use crate::console::Console;
 

@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_host::config::{self, Finding};
-use switchboard_host::digest;
 use switchboard_registry::RegistryError;
 use switchboard_registry::client::{Limits, OFFICIAL, Registry, RegistryAddress};
 use switchboard_registry::plan::{Asked, Body, Choice, Plan, PlanError, choices};
 use switchboard_registry::server_json::{Listed, Status, short_name};
+use switchboard_text::digest;
+use switchboard_vetting::Finding;
 
 use crate::console::Console;
 use crate::reply::Problem;
@@ -164,7 +164,7 @@ pub(crate) async fn filled_in(console: &Console, chosen: &Chosen) -> Result<Fill
     let entry = recipe.entry();
     let value = Value::Object(entry.clone());
     let file = console.own_file()?;
-    let findings = config::findings_of(&file, &under, &value);
+    let findings = switchboard_config::findings_of(&file, &under, &value);
     let findings = findings.map_err(|error| Problem::unusable(error.to_string()))?;
     let known = console.host.config().load();
     let mut notes = plan.notes.clone();

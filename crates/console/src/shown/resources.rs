@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::connect::{Server, definition};
+use switchboard_catalog::{Server, definition};
 
 use crate::console::Console;
 use crate::reply::Problem;

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_host::policy::Risk;
-use switchboard_host::review::{AskedFor, Entry, Matter, UrlAsk};
+use switchboard_core::Risk;
+use switchboard_host::UrlAsk;
+use switchboard_store::{AskedFor, Entry, Matter};
 
 use super::order::names_in_order;
 use crate::console::Console;

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::config::{Finding, ServerConfig, Transport};
-use switchboard_host::connect::{Message, Status, log_file, memory_below};
-use switchboard_host::login::Held;
+use switchboard_catalog::Status;
+use switchboard_config::{ServerConfig, Transport};
+use switchboard_fleet::{Message, log_file, memory_below};
+use switchboard_oauth::Held;
+use switchboard_vetting::Finding;
 
 use super::pins::{HeldServerShown, held};
 use super::servers::{ServerRow, row};

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard_host::config::{HttpKind, ServerConfig, Transport};
-use switchboard_host::connect::{Server, Status};
+use switchboard_catalog::{Server, Status};
+use switchboard_config::{HttpKind, ServerConfig, Transport};
 
 use crate::console::Console;
 

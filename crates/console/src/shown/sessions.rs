@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_agent::kept_inputs;
 use switchboard_agent::turn::{Asked, Entry, Input};
-use switchboard_host::OutcomeKind;
-use switchboard_host::record::{Durability, SessionSummary, Sessions};
-use switchboard_host::redact;
+use switchboard_core::{Durability, OutcomeKind};
+use switchboard_store::{SessionSummary, Sessions};
+use switchboard_text::redact;
 
 use crate::console::Console;
 use crate::reply::Problem;

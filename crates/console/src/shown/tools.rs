@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchboard_host::connect::{Server, Tool};
-use switchboard_host::policy::{Facts, Risk, SessionFacts, risk_of};
-use switchboard_host::{Caller, Face, Origin, Target, TargetKind};
+use switchboard_catalog::{Server, Tool};
+use switchboard_core::{Caller, Face, Origin, Risk, Target, TargetKind};
+use switchboard_policy::{Facts, SessionFacts, risk_of};
 
 use super::order::names_in_order;
 use super::pins::{HeldShown, PinShown, held_tool, pin_of};

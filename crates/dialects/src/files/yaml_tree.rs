@@ -34,7 +34,7 @@ pub(super) struct Member {
     pub(super) line: usize,
     /// How many characters stand before it.
     pub(super) column: usize,
-    pub(super) value: Node,
+    pub value: Node,
 }
 
 impl Member {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::config::ViewOf;
-use switchboard_host::digest;
+use switchboard_config::ViewOf;
+use switchboard_text::{digest, shown_text};
 
 use super::error::KeyError;
 use super::issuer::{Issuer, safe_address};
-use super::jwt::{self, Bad, Claims, Expected};
+use super::jwt;
+use super::jwt::{Bad, Claims, Expected};
 use super::token::now;
 use super::views::Views;
 use crate::access::Access;

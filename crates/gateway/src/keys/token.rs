@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use switchboard_host::policy::Pattern;
-use switchboard_host::random;
+use switchboard_core::random;
+use switchboard_rules::Pattern;
 
 use crate::view::View;
 

@@ -1,13 +1,14 @@
 //! The file of named tokens: private, changed under a lock, never seen half written.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::whole_file;
+use switchboard_files::replace;
 
 use super::error::KeyError;
 use super::token::{Token, now};
@@ -99,7 +100,7 @@ impl TokenFile {
         edit: impl FnOnce(&mut Table) -> Result<(), KeyError>,
     ) -> Result<(), KeyError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        whole_file::create_folder(folder).map_err(|cause| self.failed(cause))?;
+        replace::create_folder(folder).map_err(|cause| self.failed(cause))?;
         let _alone = lock(&self.path.with_extension("json.lock"), PATIENCE)
             .map_err(|cause| self.failed(cause))?;
         let mut tokens = self.read()?;
@@ -111,7 +112,7 @@ impl TokenFile {
             let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
             writeln!(temporary, "{text}")?;
             temporary.as_file().sync_all()?;
-            whole_file::put_in_place(temporary, &self.path)
+            replace::put_in_place(temporary, &self.path)
         };
         write().map_err(|cause| self.failed(cause))
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use switchboard_host::digest as fingerprint;
+use switchboard_text::digest as fingerprint;
 
 use super::error::KeyError;
 use super::token::{Token, digest_of};

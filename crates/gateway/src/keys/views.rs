@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_host::config::ViewOf;
-use switchboard_host::policy::Pattern;
+use switchboard_config::ViewOf;
+use switchboard_rules::Pattern;
 
 use super::jwt::Claims;
 use crate::view::View;
@@ -40,7 +40,7 @@ impl Views {
 mod tests {
     use std::collections::BTreeMap;
 
-    use switchboard_host::config::ViewOf;
+    use switchboard_config::ViewOf;
 
     use super::super::jwt::Claims;
     use super::Views;

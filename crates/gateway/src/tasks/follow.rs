@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_host::execute::TaskNews;
-use switchboard_host::{Outcome, OutcomeKind, Target};
+use switchboard_core::{Outcome, OutcomeKind, Target, TaskNews};
 use switchboard_wire::RpcError;
 
 use super::kept::{End, Task};

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use switchboard_host::execute::TaskState;
-use switchboard_host::random;
+use switchboard_core::{TaskState, random};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard_host::connect::TaskSupport;
-use switchboard_host::execute::TaskWish;
-use switchboard_host::{Target, TargetKind};
+use switchboard_catalog::TaskSupport;
+use switchboard_core::{Target, TargetKind};
+use switchboard_host::TaskWish;
 use switchboard_wire::{Era, Revision, RpcError};
 
 use crate::asked::{Asked, Params};

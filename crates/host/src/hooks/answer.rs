@@ -4,9 +4,9 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_json::read as read_strictly;
 use switchboard_wire::Json;
 
-use crate::catalog::read_strictly;
 use crate::hooks::program::{End, LONGEST};
 
 /// As much of a message is kept, in characters.

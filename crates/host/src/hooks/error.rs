@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::ConfigError;
+use switchboard_document::ConfigError;
 
 /// What is wrong with a file of hooks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

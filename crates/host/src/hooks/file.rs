@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use switchboard_rules::Level;
 
-use crate::config::Level;
 use crate::hooks::command::command;
 use crate::hooks::error::HookError;
 use crate::hooks::hook::{Hook, Rules, Run, When};

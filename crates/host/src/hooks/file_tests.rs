@@ -1,7 +1,8 @@
 //! What a file of hooks may say, and what is refused.
 
+use switchboard_document::json_value;
+
 use super::*;
-use crate::config::json_value;
 
 fn read(text: &str) -> Result<Contents, String> {
     let file = Path::new("hooks.json");

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::Level;
+use switchboard_rules::Level;
+
 use crate::hooks::matcher::Matcher;
 use crate::hooks::seal::Seal;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
+use switchboard_config::{ServerConfig, Transport};
+use switchboard_core::{Target, TargetKind};
 
-use crate::config::{ServerConfig, Transport};
 use crate::hooks::hook::{Rules, When};
-use crate::proposed::{Target, TargetKind};
 
 /// The call that hooks are asked about, and who wants it.
 #[derive(Clone, Debug)]

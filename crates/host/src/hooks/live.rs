@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::config::{Config, Environment, Places, watch};
-use crate::events::{Events, What};
-use crate::hooks::run::Runner;
+use switchboard_config::{Config, Environment, Places};
+use switchboard_core::{Events, Published, Tasks, What};
+use switchboard_files::watch;
+
+use crate::hooks::runner::Runner;
 use crate::hooks::set::{HookSet, HookSource};
-use crate::published::Published;
-use crate::tasks::Tasks;
 
 /// The hooks of a host, and who asks them.
 #[derive(Debug)]

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use switchboard_config::{Config, Environment};
+use switchboard_core::{Events, Published, Tasks, What};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::config::{Config, Environment};
-use crate::events::{Events, What};
 use crate::hooks::program::{End, Left, Start, run};
-use crate::published::Published;
-use crate::tasks::Tasks;
 
 /// How long showing it may take.
 const LIMIT: Duration = Duration::from_secs(20);

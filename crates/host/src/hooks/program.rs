@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use switchboard_config::Confinement;
+use switchboard_fleet::{ErrorLog, Launch, Process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
-
-use crate::config::Confinement;
-use crate::connect::{ErrorLog, Launch, Process};
 
 /// The longest answer, in bytes.
 pub(super) const LONGEST: usize = 64 * 1024;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::connect::startable;
-use crate::digest::Digest;
+use switchboard_fleet::startable;
+use switchboard_text::Digest;
+
 use crate::hooks::command::possible_files;
 use crate::hooks::hook::Hook;
 

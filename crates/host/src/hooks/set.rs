@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{
-    Approvals, Config, ConfigError, Consents, Level, Places, Team, json_value, read_text, team_file,
-};
+use switchboard_config::{Config, Consents, Places, team_file};
+use switchboard_document::{ConfigError, json_value, read_text};
+use switchboard_rules::{Level, Team};
+use switchboard_trust::Approvals;
+
 use crate::hooks::error::HookError;
 use crate::hooks::file::{Contents, Owner, contents};
 use crate::hooks::hook::{Hook, Rules, When};
@@ -105,7 +107,7 @@ impl HookSource {
     }
 
     /// The files whose change means something, for hooks as they were read.
-    pub(super) fn watched(&self, set: &HookSet) -> Vec<PathBuf> {
+    pub fn watched(&self, set: &HookSet) -> Vec<PathBuf> {
         let files = set.files.iter().flat_map(|file| {
             std::iter::once(file.path.clone()).chain(file.scripts.iter().cloned())
         });

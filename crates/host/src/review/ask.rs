@@ -3,9 +3,10 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::review::ask_reply::Reply;
+use switchboard_store::Reply;
+
+use crate::review::first_answer::News;
 use crate::review::form::Form;
-use crate::review::put::News;
 use crate::review::sampling::SamplingAsk;
 use crate::review::url_ask::UrlAsk;
 

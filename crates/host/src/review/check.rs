@@ -1,12 +1,10 @@
 //! The check that a decision answers the question that was asked.
 
 use serde_json::{Map, Value};
+use switchboard_store::{Asked, AskedFor, Given, Matter, WaitingError};
 
 use crate::review::ask::AskKind;
-use crate::review::given::Given;
 use crate::review::matter::restore_ask;
-use crate::review::waiting_entry::{Asked, AskedFor, Matter};
-use crate::review::waiting_error::WaitingError;
 
 /// Rejects a decision that does not answer the question.
 pub(super) fn check_decision(given: &Given, asked: &Asked) -> Result<(), WaitingError> {
@@ -68,10 +66,10 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::json;
+    use switchboard_store::{AskMatter, ReviewMatter, WaitingFile, WaitingStore};
 
     use super::*;
-    use crate::record::WaitingFile;
-    use crate::review::{AskMatter, ReviewMatter, USUAL_LIMIT, Waiting, WaitingStore};
+    use crate::review::review_queue::{USUAL_LIMIT, Waiting};
 
     fn review() -> Asked {
         let matter = Matter::Review(ReviewMatter {

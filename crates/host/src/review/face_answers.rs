@@ -10,25 +10,24 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use switchboard_config::{Config, SamplingReview, SamplingSettings};
+use switchboard_core::{Published, Sampler};
+use switchboard_files::file_uri;
+use switchboard_fleet::{Answering, Answers, Asking};
+use switchboard_store::Reply;
+use switchboard_text::shown_text;
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::catalog::shown_text;
-use crate::config::{Config, SamplingReview, SamplingSettings};
-use crate::connect::{Answering, Answers, Asking};
-use crate::file_uri;
-use crate::published::Published;
 use crate::review::ask::{Ask, AskKind, Asker};
-use crate::review::ask_reply::Reply;
 use crate::review::bad_ask::BadAsk;
+use crate::review::first_answer::put_ask;
 use crate::review::form::Form;
-use crate::review::put::put_ask;
-use crate::review::sampler::Sampler;
+use crate::review::review_queue::{CallSeen, Waiting};
 use crate::review::sampling::{Samplings, rejected};
 use crate::review::secrets::{secret_asked_in, secret_of};
 use crate::review::url_ask::UrlAsk;
-use crate::review::waiting::{CallSeen, Waiting};
 
 /// How long a person may take, and how long others wait for their turn.
 const LIMIT: Duration = Duration::from_secs(5 * 60);

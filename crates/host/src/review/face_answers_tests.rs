@@ -142,7 +142,7 @@ async fn an_address_is_asked_about_or_declined() {
 #[tokio::test]
 async fn folders_are_told_only_if_there_are_any() {
     let elicitation = r#""elicitation":{"form":{},"url":{}}"#;
-    let nobody = || Arc::new(crate::review::NobodyToAsk);
+    let nobody = || Arc::new(crate::review::ask::NobodyToAsk);
     let none = FaceAnswers::new(nobody(), Vec::new());
     assert_eq!(none.capabilities("notes"), format!("{{{elicitation}}}"));
     let some = FaceAnswers::new(nobody(), vec![PathBuf::from("/tmp/my notes")]);

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-
-use crate::catalog::ArgumentCheck;
+use switchboard_catalog::ArgumentCheck;
 
 /// A form that a server wants filled in.
 #[derive(Clone, Debug)]
@@ -12,9 +11,9 @@ pub struct Form {
     /// The fields, in the server's order.
     pub fields: Vec<Field>,
     /// The very schema that came.
-    pub(super) check: Arc<ArgumentCheck>,
+    pub check: Arc<ArgumentCheck>,
     /// The text of that schema.
-    pub(super) schema: Arc<str>,
+    pub schema: Arc<str>,
 }
 
 /// One field of a form.
@@ -33,7 +32,7 @@ pub struct Field {
     /// What can be filled in.
     pub kind: FieldKind,
     /// The part of the schema that is about it, as that of the only member `value`.
-    pub(super) check: Arc<ArgumentCheck>,
+    pub check: Arc<ArgumentCheck>,
 }
 
 /// What can be filled in.

@@ -1,8 +1,9 @@
 //! What was filled in: read from what a person typed, and checked field by field and as a whole.
 
 use serde_json::{Map, Value, json};
+use switchboard_catalog::{BadArguments, Problem};
+use switchboard_text::shown_text;
 
-use crate::catalog::{BadArguments, Problem, shown_text};
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
 /// What is wrong with one field, or with the form as a whole.

@@ -1,13 +1,13 @@
 //! Conversions between questions and the matters that the queue stores.
 
 use serde_json::value::RawValue;
+use switchboard_policy::Question;
+use switchboard_store::{AskMatter, Asked, AskedFor, Matter, ReviewMatter};
 
-use crate::policy::Question;
 use crate::review::ask::{Ask, AskKind};
 use crate::review::bad_ask::BadAsk;
 use crate::review::form::Form;
 use crate::review::url_ask::UrlAsk;
-use crate::review::waiting_entry::{AskMatter, Asked, AskedFor, Matter, ReviewMatter};
 
 /// Returns the matter of a question about a call.
 #[must_use]

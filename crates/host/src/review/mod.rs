@@ -4,51 +4,36 @@
 //! and process sees it. The first answer counts.
 
 mod ask;
-mod ask_reply;
 mod bad_ask;
 mod call_askers;
 mod check;
 mod face_answers;
+mod first_answer;
 mod form;
+mod form_schema;
 mod form_values;
-mod given;
 mod matter;
-mod posted;
-mod put;
+mod pending_entry;
 mod recorded_calls;
+mod review_queue;
 mod reviewer;
-mod sampler;
 mod sampling;
 mod sampling_budget;
 mod sampling_request;
-mod schema_of_form;
 mod secret_words;
 mod secrets;
 mod url_ask;
-mod waiting;
-mod waiting_entry;
-mod waiting_error;
-mod waiting_store;
 
 pub use ask::{Ask, AskKind, Asker, NobodyToAsk, Replying};
-pub use ask_reply::Reply;
 pub use bad_ask::BadAsk;
 pub use call_askers::{Registration, WhichCall};
 pub use face_answers::FaceAnswers;
+pub use first_answer::News;
+pub(crate) use first_answer::{put_consent, put_question};
 pub use form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 pub use form_values::FieldProblem;
-pub use given::Given;
 pub use matter::{ask_matter, restore_ask, review_matter};
-pub use put::News;
-pub(crate) use put::{put_consent, put_question};
+pub use review_queue::{CallLookup, CallSeen, LookingUp, USUAL_LIMIT, Waiting, Watch};
 pub use reviewer::{Answering, NobodyThere, Reviewer, Unanswered};
-pub use sampler::{
-    ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
-    SampleStop, SampleTool, SampleToolChoice, Sampled, Sampler, Sampling, ToolUse,
-};
 pub use sampling::SamplingAsk;
 pub use url_ask::UrlAsk;
-pub use waiting::{CallLookup, CallSeen, LookingUp, USUAL_LIMIT, Waiting, Watch};
-pub use waiting_entry::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter, State};
-pub use waiting_error::WaitingError;
-pub use waiting_store::{Answered, WaitingStore};

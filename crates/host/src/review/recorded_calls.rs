@@ -1,8 +1,9 @@
 //! The ledger as the source of details about calls, and its numbers as names of calls.
 
-use crate::record::{CallId, Ledger};
+use switchboard_store::{CallId, Ledger};
+
 use crate::review::call_askers::WhichCall;
-use crate::review::waiting::{CallLookup, CallSeen, LookingUp};
+use crate::review::review_queue::{CallLookup, CallSeen, LookingUp};
 
 impl CallLookup for Ledger {
     fn look_up(&self, call: u64) -> LookingUp<'_> {

@@ -3,9 +3,10 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::answer::Answer;
-use crate::policy::Question;
-use crate::review::put::News;
+use switchboard_core::Answer;
+use switchboard_policy::Question;
+
+use crate::review::first_answer::News;
 
 /// An answer on its way.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use switchboard_wire::RpcError;
-
-use crate::catalog::shown_text;
-use crate::config::SamplingSettings;
-use crate::connect::Asking;
-use crate::review::ask::{Ask, AskKind};
-use crate::review::bad_ask::BadAsk;
-use crate::review::sampler::{
+use switchboard_config::SamplingSettings;
+use switchboard_core::{
     ChosenModel, ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole,
     SampleStop, Sampled, Sampler, ToolUse,
 };
+use switchboard_fleet::Asking;
+use switchboard_text::shown_text;
+use switchboard_wire::RpcError;
+
+use crate::review::ask::{Ask, AskKind};
+use crate::review::bad_ask::BadAsk;
 use crate::review::sampling_budget::{Budget, Granted};
 use crate::review::sampling_request;
 
@@ -47,14 +47,14 @@ pub(super) struct Samplings {
 /// A request that may be put to the person and then to the model.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    pub(super) ask: Ask,
+    pub ask: Ask,
     request: SampleRequest,
     granted: Granted,
 }
 
 impl SamplingAsk {
     /// All that a person decides about.
-    pub(super) fn as_json(&self) -> Value {
+    pub fn as_json(&self) -> Value {
         let role = |role: &SampleRole| match role {
             SampleRole::User => "user",
             SampleRole::Assistant => "assistant",
@@ -71,12 +71,12 @@ impl SamplingAsk {
 }
 
 impl Samplings {
-    pub(super) fn new(sampler: Arc<dyn Sampler>) -> Self {
+    pub(crate) fn new(sampler: Arc<dyn Sampler>) -> Self {
         Self { sampler, budget: Budget::default() }
     }
 
     /// What a server with these settings is told that it can ask for; nothing without a model.
-    pub(super) fn capability(&self, settings: &SamplingSettings) -> Option<Value> {
+    pub(crate) fn capability(&self, settings: &SamplingSettings) -> Option<Value> {
         let only = settings.model.clone();
         let chosen = self.sampler.choose(&ModelWishes { only, ..ModelWishes::default() })?;
         Some(match chosen.tools {
@@ -86,7 +86,7 @@ impl Samplings {
     }
 
     /// Reads a request and counts it; nobody has been asked yet.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         &self,
         asking: Asking<'_>,
         settings: &SamplingSettings,
@@ -119,12 +119,12 @@ impl Samplings {
     }
 
     /// Nobody asked the model after all.
-    pub(super) fn give_up(&self, prepared: &Prepared) {
+    pub(crate) fn give_up(&self, prepared: &Prepared) {
         self.budget.cost(&prepared.request.server, prepared.granted, 0);
     }
 
     /// Asks the model and gives its answer as the protocol spells it.
-    pub(super) async fn run(&self, prepared: &Prepared) -> Result<String, RpcError> {
+    pub(crate) async fn run(&self, prepared: &Prepared) -> Result<String, RpcError> {
         let Prepared { request, granted, .. } = prepared;
         match self.sampler.sample(request).await {
             Ok(sampled) => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::config::SamplingSettings;
+use switchboard_config::SamplingSettings;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Requests that cannot be told to belong to one call count together for so long.

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use switchboard_wire::Json;
-
-use crate::catalog::shown_text;
-use crate::review::bad_ask::BadAsk;
-use crate::review::sampler::{
+use switchboard_core::{
     ModelWishes, SampleMedia, SampleMessage, SamplePart, SampleRole, SampleTool, SampleToolChoice,
 };
+use switchboard_text::shown_text;
+use switchboard_wire::Json;
+
+use crate::review::bad_ask::BadAsk;
 
 /// What a server wants to ask, before anybody has chosen a model.
 #[derive(Debug, PartialEq)]

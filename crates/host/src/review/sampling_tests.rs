@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use switchboard_config::{
+    Config, EraSetting, Layer, SamplingReview, ServerConfig, Source, Transport,
+};
+use switchboard_core::{Published, SampleTool, SampleToolChoice, Sampling, ServerId};
+use switchboard_fleet::Answers;
+use switchboard_store::Reply;
 use switchboard_wire::Json;
 
 use super::*;
-use crate::config::{Config, EraSetting, Layer, SamplingReview, ServerConfig, Source, Transport};
-use crate::connect::Answers;
-use crate::published::Published;
 use crate::review::ask::{Asker, NobodyToAsk, Replying};
-use crate::review::ask_reply::Reply;
 use crate::review::face_answers::FaceAnswers;
-use crate::review::sampler::{SampleTool, SampleToolChoice, Sampling};
-use crate::server_id::ServerId;
 
 /// A model that says what it was told to, and notes what it was asked.
 struct Parrot {
@@ -100,7 +100,7 @@ fn answers(
         barred: None,
         mirror_secrets: Default::default(),
         approved: true,
-        confinement: crate::config::Confinement::None,
+        confinement: switchboard_config::Confinement::None,
         findings: Vec::new(),
         approval_digest: String::new(),
         source: Source { file: PathBuf::new(), layer: Layer::User, line: 0 },

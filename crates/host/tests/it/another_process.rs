@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use switchboard_catalog::Status;
+use switchboard_fleet::Command as Order;
 use switchboard_host::Host;
-use switchboard_host::connect::{Command as Order, Status};
 
 use crate::processes::{files_of, zombies_of};
 use crate::stage::{SERVER, Stage, eventually, id, options};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::review::{Ask, Asker, NobodyToAsk, Reply, Replying};
-use switchboard_host::{Attention, OutcomeKind};
+use switchboard_host::{Ask, Asker, Attention, NobodyToAsk, OutcomeKind, Replying};
+use switchboard_store::Reply;
 use tokio::sync::Notify;
 
 use crate::stage::{Play, SERVER, Stage, text, words};

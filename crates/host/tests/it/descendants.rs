@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard_host::connect::Status;
+use switchboard_catalog::Status;
 
 use crate::another_process::AnotherProcess;
 use crate::processes::{GONE, gone, is_alive, kill};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard_catalog::Status;
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::Status;
 use switchboard_wire::{Limits, Request, stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 

@@ -4,10 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_host::config::Places;
-use switchboard_host::events::What;
-use switchboard_host::execute::TaskWish;
-use switchboard_host::{Attention, Caller, Host, Options, OutcomeKind, ProposedCall};
+use switchboard_config::Places;
+use switchboard_core::What;
+use switchboard_host::{Attention, Caller, Host, Options, OutcomeKind, ProposedCall, TaskWish};
 use switchboard_wire::Json;
 
 use crate::stage::{Play, SERVER, Stage, options};

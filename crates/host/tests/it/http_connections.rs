@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use switchboard_catalog::Status;
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::Status;
 use switchboard_testkit::HttpFixture;
 
 use crate::case::{Case, UNKNOWN};

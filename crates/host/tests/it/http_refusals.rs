@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_host::connect::Status;
+use switchboard_catalog::Status;
 use switchboard_host::{Caller, OutcomeKind, ProposedCall};
 
 use crate::case::{ANSWERED, Case, REFUSED};

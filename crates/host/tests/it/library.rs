@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_host::events::What;
-use switchboard_host::format::Item;
+use switchboard_core::{Answer, Item, What};
 use switchboard_host::host::ledger_file;
-use switchboard_host::policy::{Answer, Question};
-use switchboard_host::record::Filter;
-use switchboard_host::review::{Ask, AskKind, Given, Reply};
-use switchboard_host::{CallError, Caller, Host, InProcess, Options, OutcomeKind, Recording};
+use switchboard_host::{
+    Ask, AskKind, CallError, Caller, Host, InProcess, Options, OutcomeKind, Recording,
+};
+use switchboard_policy::Question;
+use switchboard_store::{Filter, Given, Reply};
 use switchboard_testkit::{Home, binary};
 use tokio::time::timeout;
 
@@ -175,8 +175,8 @@ async fn what_waits_is_answered_through_the_host() {
 /// Leaves the decision to whoever looks into the queue.
 struct Patient;
 
-impl switchboard_host::review::Reviewer for Patient {
-    fn ask<'a>(&'a self, _question: &'a Question) -> switchboard_host::review::Answering<'a> {
+impl switchboard_host::Reviewer for Patient {
+    fn ask<'a>(&'a self, _question: &'a Question) -> switchboard_host::Answering<'a> {
         Box::pin(std::future::pending())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_host::connect::Status;
+use switchboard_catalog::Status;
 use switchboard_host::{Caller, Host, OutcomeKind, ProposedCall};
 use switchboard_testkit::Home;
 use switchboard_wire::Json;

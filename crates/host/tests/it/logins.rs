@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::call::no_arguments;
-use switchboard_host::config::{Environment, Places, Settings};
-use switchboard_host::connect::Status;
-use switchboard_host::login::{Logins, Wish};
+use switchboard_catalog::Status;
+use switchboard_config::{Environment, Places, Settings};
+use switchboard_host::call::pipeline::no_arguments;
 use switchboard_host::{Caller, Host, Options, OutcomeKind, ProposedCall};
+use switchboard_oauth::{Logins, Wish};
 use switchboard_testkit::{Home, OauthFixture};
 
 /// How long the host may take to notice.

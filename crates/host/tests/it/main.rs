@@ -32,7 +32,6 @@ mod processes;
 mod redirects;
 mod restarts;
 mod revisions;
-mod scan;
 mod server_asks;
 mod sessions;
 mod stage;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use switchboard_host::connect::Status;
+use switchboard_catalog::Status;
 use switchboard_host::{Lease, OutcomeKind};
 
 use crate::another_process::AnotherProcess;

@@ -8,13 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::LogLevel;
-use switchboard_host::connect::{
-    Command, Completing, Completion, CompletionOf, Message, messages_file,
-};
-use switchboard_host::events::{Event, What};
-use switchboard_host::review::{Ask, Asker, FaceAnswers, Reply, Replying};
-use switchboard_host::{Host, Options, OutcomeKind, ServerId};
+use switchboard_config::LogLevel;
+use switchboard_core::{Event, What};
+use switchboard_fleet::{Command, Completing, Completion, CompletionOf, Message, messages_file};
+use switchboard_host::{Ask, Asker, FaceAnswers, Host, Options, OutcomeKind, Replying, ServerId};
+use switchboard_store::Reply;
 use tokio::sync::{Notify, broadcast};
 
 use crate::stage::{Play, SERVER, Stage, eventually, fixture, options, text, words};
@@ -40,7 +38,7 @@ impl Asker for Silent {
             }
         }
         self.asked.fetch_add(1, Ordering::SeqCst);
-        let is_address = matches!(ask.kind, switchboard_host::review::AskKind::Url(_));
+        let is_address = matches!(ask.kind, switchboard_host::AskKind::Url(_));
         let left = Left(&self.left);
         Box::pin(async move {
             let _left = left;

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use switchboard_catalog::Status;
+use switchboard_fleet::Command;
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::{Command, Status};
 use switchboard_wire::Revision;
 
 use crate::case::{ANSWERED, Case};

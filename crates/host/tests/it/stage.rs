@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_host::config::{Environment, Places};
-use switchboard_host::connect::{Fleet, Server, Status};
-use switchboard_host::record::{Full, StoredResult};
-use switchboard_host::review::{Asker, FaceAnswers};
+use switchboard_catalog::{Fleet, Server, Status};
+use switchboard_config::{Environment, Places};
 use switchboard_host::{
-    Attention, Caller, Host, Lease, Options, Outcome, OutcomeKind, ProposedCall, Record, ServerId,
+    Asker, Attention, Caller, FaceAnswers, Host, Lease, Options, Outcome, OutcomeKind,
+    ProposedCall, Record, ServerId,
 };
+use switchboard_store::{Full, StoredResult};
 use switchboard_testkit::{Home, HttpFixture, binary};
 use switchboard_wire::{Json, Peer};
 

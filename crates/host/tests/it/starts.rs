@@ -4,8 +4,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use switchboard_catalog::Status;
+use switchboard_fleet::Command;
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::{Command, Status};
 
 use crate::processes::{GONE, gone};
 use crate::stage::{Play, SERVER, Stage, eventually, id, message, words};

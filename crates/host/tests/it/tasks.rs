@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::execute::TaskWish;
-use switchboard_host::record::WhichTasks;
-use switchboard_host::review::{Ask, Asker, Reply, Replying};
-use switchboard_host::{Attention, Caller, Host, OutcomeKind, ProposedCall, Record};
+use switchboard_host::{
+    Ask, Asker, Attention, Caller, Host, OutcomeKind, ProposedCall, Record, Replying, TaskWish,
+};
+use switchboard_store::{Reply, WhichTasks};
 use switchboard_wire::Json;
 use tokio::sync::mpsc;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard_catalog::{Failure, Status};
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::{Failure, Status};
 use switchboard_testkit::{
     Farewell, Front, HttpFixture, ServerCertificate, TestAuthority, Validity,
 };

@@ -1,8 +1,8 @@
 //! What a widely used client of the protocol refuses or loses, and we do not.
 
 use serde_json::{Value, json};
+use switchboard_catalog::Tool;
 use switchboard_host::OutcomeKind;
-use switchboard_host::connect::Tool;
 use switchboard_wire::Revision;
 
 use crate::case::{ANSWERED, Case, UNKNOWN};

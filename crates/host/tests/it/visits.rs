@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use switchboard_host::OutcomeKind;
-use switchboard_host::review::{Ask, AskKind, Asker, NobodyToAsk, Reply, Replying};
+use switchboard_host::{Ask, AskKind, Asker, NobodyToAsk, OutcomeKind, Replying};
+use switchboard_store::Reply;
 
 use crate::stage::{Play, SERVER, Stage, message, text, words};
 

@@ -4,14 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::events::What;
-use switchboard_host::policy::Question;
-use switchboard_host::record::WaitingFile;
-use switchboard_host::review::{
-    Answering, Ask, Asker, Entry, FaceAnswers, Given, Matter, Reply, Replying, Reviewer,
-    USUAL_LIMIT, Waiting, WaitingError,
+use switchboard_core::What;
+use switchboard_host::{
+    Answering, Ask, Asker, Caller, Face, FaceAnswers, Host, Options, Origin, OutcomeKind,
+    ProposedCall, Record, Replying, Reviewer, USUAL_LIMIT, Waiting,
 };
-use switchboard_host::{Caller, Face, Host, Options, Origin, OutcomeKind, ProposedCall, Record};
+use switchboard_policy::Question;
+use switchboard_store::{Entry, Given, Matter, Reply, WaitingError, WaitingFile};
 use switchboard_wire::Json;
 
 use crate::stage::{Play, SERVER, Stage, eventually, message, options, text, words};

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_host::model::{About, Request};
+use switchboard_prompting::{About, Request};
 
 use super::{request, stream};
 use crate::access::Access;
@@ -71,7 +71,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::PathBuf;
 
-    use switchboard_host::config::{Environment, ModelProfile, Provider};
+    use switchboard_config::{Environment, ModelProfile, Provider};
 
     use super::*;
     use crate::access::KeyHeader;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use switchboard_host::model::{About, AskedCall, CallWish, Request};
+use switchboard_prompting::{About, AskedCall, CallWish, Request};
 
 use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 

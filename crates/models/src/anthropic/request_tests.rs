@@ -1,7 +1,7 @@
 //! Whole bodies of requests, as Anthropic wants them.
 
-use switchboard_host::config::Provider;
-use switchboard_host::model::{CallResult, Message, Wishes};
+use switchboard_config::Provider;
+use switchboard_prompting::{CallResult, Message, Wishes};
 
 use super::*;
 use crate::history::BEGINNING;

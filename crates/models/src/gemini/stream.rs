@@ -1,8 +1,7 @@
 //! Reads the stream of one of Gemini's answers.
 
 use serde_json::{Map, Value, json};
-use switchboard_host::model::{Delta, Said, Stop, Usage};
-use switchboard_host::parse::Assembler;
+use switchboard_prompting::{Assembler, Delta, Said, Stop, Usage};
 use switchboard_wire::http::Event;
 
 use crate::protocol::{Broken, Reader, Refusal};

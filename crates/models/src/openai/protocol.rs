@@ -2,8 +2,8 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use switchboard_host::config::Provider;
-use switchboard_host::model::{About, Request};
+use switchboard_config::Provider;
+use switchboard_prompting::{About, Request};
 
 use super::{request, stream};
 use crate::access::Access;

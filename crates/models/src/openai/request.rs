@@ -1,7 +1,7 @@
 //! Writes the body of a request for chat completions.
 
 use serde_json::{Value, json};
-use switchboard_host::model::{About, AskedCall, CallWish, Request};
+use switchboard_prompting::{About, AskedCall, CallWish, Request};
 
 use crate::history::{Answered, Picture, Turn, arguments, tools, turns};
 use crate::protocol::Form;

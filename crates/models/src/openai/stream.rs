@@ -1,8 +1,7 @@
 //! Reads the stream of a chat completion.
 
 use serde_json::{Value, json};
-use switchboard_host::model::{Delta, Said, Stop, Usage};
-use switchboard_host::parse::{Assembler, NativeCall};
+use switchboard_prompting::{Assembler, Delta, NativeCall, Said, Stop, Usage};
 use switchboard_wire::http::Event;
 
 use super::content::content;

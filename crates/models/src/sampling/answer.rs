@@ -1,9 +1,8 @@
 //! Puts what a model said into the form that a server gets.
 
 use serde_json::Value;
-use switchboard_host::model::{About, Message, Request, Said, Stop};
-use switchboard_host::prompt::{Definitions, estimate};
-use switchboard_host::review::{SampleStop, Sampled};
+use switchboard_core::{SampleStop, Sampled};
+use switchboard_prompting::{About, Definitions, Message, Request, Said, Stop, estimate};
 
 /// The answer for the server.
 pub(super) fn sampled(

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_host::config::{ModelProfile, Provider};
-use switchboard_host::review::ModelWishes;
+use switchboard_config::{ModelProfile, Provider};
+use switchboard_core::ModelWishes;
 
 /// Parts of the names of models that are cheap and quick rather than good.
 const SMALL: [&str; 8] = ["mini", "nano", "haiku", "flash", "lite", "small", "tiny", "fast"];

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use switchboard_host::format::Image;
-use switchboard_host::model::{
-    About, AskedCall, CallResult, CallWish, Calls, Message, Request, Wishes,
-};
-use switchboard_host::prompt::{Definitions, Options, ShownServer, ShownTool, definitions};
-use switchboard_host::review::{
+use switchboard_core::{
     SampleMedia, SampleMessage, SamplePart, SampleRequest, SampleRole, SampleToolChoice,
+};
+use switchboard_prompting::{
+    About, AskedCall, CallResult, CallWish, Calls, Definitions, Image, Message, Options, Request,
+    ShownServer, ShownTool, Wishes, definitions,
 };
 
 const NOT_HEARD: &str = "(A recording was left out: this model cannot listen.)";

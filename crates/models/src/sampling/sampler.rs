@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_host::Model;
-use switchboard_host::config::{Environment, ModelProfile};
-use switchboard_host::model::Calls;
-use switchboard_host::review::{
+use switchboard_config::{Environment, ModelProfile};
+use switchboard_core::{
     ChosenModel, ModelWishes, SampleRequest, Sampled, Sampler, Sampling, ToolUse,
 };
+use switchboard_prompting::{Calls, Model};
 use tokio::sync::mpsc;
 
 use super::answer::sampled;

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use switchboard_host::Model;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::model::{
-    About, Answering, Calls, Checking, Delta, ModelError, Request, Said, Trouble,
+use switchboard_prompting::{
+    About, Answering, Calls, Checking, Delta, Model, ModelError, Request, Said, Trouble,
 };
+use switchboard_text::shown_text;
 use tokio::sync::mpsc;
 
 use super::script::{Captured, Order, Script, answers, captured_before, newest};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use switchboard_host::model::{Message, Stop, Usage};
+use switchboard_prompting::{Message, Stop, Usage};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_host::catalog::shown_text;
-use switchboard_host::model::{Delta, Said, Stop};
-use switchboard_host::parse::{Assembler, NativeCall};
+use switchboard_prompting::{Assembler, Delta, NativeCall, Said, Stop};
+use switchboard_text::shown_text;
 
 use super::script::{Captured, Turn};
 

@@ -5,11 +5,12 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
-use switchboard_host::model::Said;
+use switchboard_prompting::Said;
 use switchboard_wire::http::{Event, Events};
 use tokio::time::timeout;
 
-use super::failure::{self, Failure};
+use super::failure;
+use super::failure::Failure;
 use super::remote::Parts;
 use super::retry_after::retry_after;
 use crate::listener::Listener;

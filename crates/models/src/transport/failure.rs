@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use switchboard_host::config::Provider;
-use switchboard_host::model::{ModelError, Trouble};
+use switchboard_config::Provider;
+use switchboard_prompting::{ModelError, Trouble};
 
 use super::quote::{is_page, quote};
 use super::remote::Parts;

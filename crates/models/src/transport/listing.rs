@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use reqwest::{Response, Url};
 use serde_json::Value;
-use switchboard_host::catalog::{nearest, shown_text};
-use switchboard_host::config::Provider;
-use switchboard_host::model::{ModelError, Trouble};
+use switchboard_config::Provider;
+use switchboard_prompting::{ModelError, Trouble};
+use switchboard_text::{nearest, shown_text};
 use tokio::time::timeout;
 
 use super::attempt::{content_type, refusal};
-use super::failure::{self, Failure};
+use super::failure;
+use super::failure::Failure;
 use super::remote::Parts;
 use crate::protocol::{Checks, Refusal};
 

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-use switchboard_host::model::ModelError;
+use switchboard_prompting::ModelError;
 
 use super::failure::{Failure, Remedy};
 use super::patience::Patience;
@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_host::model::Trouble;
+    use switchboard_prompting::Trouble;
 
     use super::*;
 

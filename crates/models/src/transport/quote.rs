@@ -1,6 +1,6 @@
 //! What the other side said, short enough and safe to show.
 
-use switchboard_host::catalog::shown_text;
+use switchboard_text::shown_text;
 
 /// The most characters of a quotation.
 const LONGEST: usize = 300;

@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use switchboard_host::Model;
-use switchboard_host::config::Provider;
-use switchboard_host::model::{
-    About, Answering, Checking, Delta, ModelError, Request, Said, Trouble,
+use switchboard_config::Provider;
+use switchboard_prompting::{
+    About, Answering, Checking, Delta, Model, ModelError, Request, Said, Trouble,
 };
 use switchboard_wire::http::HttpClient;
 use tokio::sync::mpsc;

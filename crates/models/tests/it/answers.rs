@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use switchboard_host::config::{ModelProfile, Provider};
-use switchboard_host::model::{Said, Stop, Usage};
+use switchboard_config::{ModelProfile, Provider};
+use switchboard_prompting::{Said, Stop, Usage};
 
 use crate::server::{
     KEY, Reply, Server, ask, hello, json as answer, model, openai, outline, profile,

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-use switchboard_host::config::Provider;
-use switchboard_host::model::Trouble;
+use switchboard_config::Provider;
+use switchboard_prompting::Trouble;
 
 use crate::server::{Reply, Server, json, model, profile, response};
 

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::Model;
-use switchboard_host::config::{ModelProfile, Provider};
-use switchboard_host::format::Image;
-use switchboard_host::model::{
-    AskedCall, CallResult, Delta, Kept, Message, ModelError, Request, Said, Stop, Trouble, Usage,
-};
+use switchboard_config::{ModelProfile, Provider};
 use switchboard_models::{Patience, open_with};
+use switchboard_prompting::{
+    AskedCall, CallResult, Delta, Image, Kept, Message, Model, ModelError, Request, Said, Stop,
+    Trouble, Usage,
+};
 use switchboard_testkit::{ModelFixture, ModelVendor};
 use tokio::sync::mpsc;
 

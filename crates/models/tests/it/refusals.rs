@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_host::model::{Delta, ModelError, Trouble};
+use switchboard_prompting::{Delta, ModelError, Trouble};
 
 use crate::server::{KEY, Reply, Server, ask, hello, json, openai, outline, response};
 

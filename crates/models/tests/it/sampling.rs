@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{CallStyle, ModelProfile, Provider};
-use switchboard_host::review::{
+use switchboard_config::{CallStyle, ModelProfile, Provider};
+use switchboard_core::{
     ChosenModel, ModelWishes, SampleMessage, SamplePart, SampleRequest, SampleRole, SampleStop,
     SampleTool, SampleToolChoice, Sampled, Sampler, ToolUse,
 };

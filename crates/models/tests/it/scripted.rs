@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_host::Model;
-use switchboard_host::config::{CallStyle, ModelProfile, Provider};
-use switchboard_host::model::{
-    AskedCall, CallResult, Calls, Message, ModelError, Request, Stop, Trouble, Usage,
-};
-use switchboard_host::prompt::{CallForm, Vendor};
+use switchboard_config::{CallStyle, ModelProfile, Provider};
 use switchboard_models::open;
+use switchboard_prompting::{
+    AskedCall, CallForm, CallResult, Calls, Message, Model, ModelError, Request, Stop, Trouble,
+    Usage, Vendor,
+};
 use tokio::sync::mpsc;
 
 use crate::server::{environment, outline};

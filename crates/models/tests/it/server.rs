@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_host::Model;
-use switchboard_host::config::{Environment, ModelProfile, Provider};
-use switchboard_host::model::{Delta, Message, ModelError, Request, Said};
+use switchboard_config::{Environment, ModelProfile, Provider};
 use switchboard_models::{Patience, open_with};
+use switchboard_prompting::{Delta, Message, Model, ModelError, Request, Said};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;

@@ -1,8 +1,8 @@
 //! The other vendors over the network: where they are asked, and how they answer.
 
 use serde_json::json;
-use switchboard_host::config::Provider;
-use switchboard_host::model::Stop;
+use switchboard_config::Provider;
+use switchboard_prompting::Stop;
 
 use crate::server::{KEY, Reply, Server, ask, model, outline, profile, stream};
 

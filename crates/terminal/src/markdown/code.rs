@@ -1,6 +1,6 @@
 //! Fenced code: kept as it is, line by line.
 
-use switchboard_host::format::{escape, escape_line};
+use switchboard_text::{escape, escape_line};
 
 use super::style::{Paint, Style};
 

@@ -1,7 +1,7 @@
 //! Tables: all rows together, in columns that fit.
 
 use console::measure_text_width;
-use switchboard_host::format::escape_prose_line;
+use switchboard_text::escape_prose_line;
 
 use super::inline::Inline;
 use super::style::{Paint, Style};

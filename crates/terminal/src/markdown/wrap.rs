@@ -1,7 +1,7 @@
 //! Words to lines: a word is written when it is complete, on the line on which it fits.
 
 use console::measure_text_width;
-use switchboard_host::format::escape_prose_line;
+use switchboard_text::escape_prose_line;
 
 use super::style::{Paint, Style};
 

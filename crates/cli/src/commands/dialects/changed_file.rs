@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::{digest, plain_path, whole_file};
+use switchboard_files::{normal_path, replace};
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::digest;
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
@@ -29,7 +30,7 @@ pub(super) struct Change {
 
 /// The real file behind a path: a link stays a link.
 pub(super) fn real(path: &Path) -> PathBuf {
-    plain_path::resolved(path).unwrap_or_else(|_| path.to_owned())
+    normal_path::resolved(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The fingerprint of a text.
@@ -94,7 +95,7 @@ pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
         temporary.as_file().set_permissions(metadata.permissions())?;
     }
     temporary.as_file().sync_all()?;
-    whole_file::put_in_place(temporary, real)
+    replace::put_in_place(temporary, real)
 }
 
 /// A copy beside the file, under a name that nobody has.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use switchboard_config::Config;
+use switchboard_core::ServerId;
 use switchboard_dialects::{Entry, HttpKind, Reach, Text, read_ours};
-use switchboard_host::ServerId;
-use switchboard_host::config::{self, Config, Finding};
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_vetting::Finding;
 
 use crate::commands::dialects::sources::read_text;
 use crate::context::Context;
@@ -69,7 +70,7 @@ fn entry(
     let entry = all.into_iter().rfind(|entry| entry.name == id.as_str()).ok_or_else(look)?;
     if !config.servers.contains_key(id) {
         let (name, value, _) = entry.to_ours();
-        let findings = config::findings_of(file, &name, &value).map_err(|_| look())?;
+        let findings = switchboard_config::findings_of(file, &name, &value).map_err(|_| look())?;
         if findings.iter().any(Finding::is_danger) {
             return Err(unapproved());
         }

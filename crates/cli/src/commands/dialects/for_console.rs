@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use switchboard_config::{Environment, Places};
 use switchboard_console::{Becomes, Elsewhere, FoundElsewhere, FoundServer, NotFound, UnreadFile};
 use switchboard_dialects::{Dialect, Section, is_link, read_link};
-use switchboard_host::config::{self, Environment, Places};
 use switchboard_terminal::CliError;
 
 use crate::commands::dialects::import::there;
@@ -133,10 +133,10 @@ fn guessed(text: &str) -> Option<Dialect> {
 }
 
 fn reads_as_own(text: &str) -> bool {
-    config::pasted_entries(text).is_ok_and(|all| {
+    switchboard_config::pasted_entries(text).is_ok_and(|all| {
         all.iter().all(|one| {
             let name = one.name.as_deref().unwrap_or("new");
-            config::findings_of(Path::new(""), name, &one.entry).is_ok()
+            switchboard_config::findings_of(Path::new(""), name, &one.entry).is_ok()
         })
     })
 }

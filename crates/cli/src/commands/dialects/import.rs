@@ -3,21 +3,43 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use switchboard_dialects::{Entry, read_ours};
-use switchboard_host::config::{self, Places, Replace};
-use switchboard_host::format::escape_line;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use switchboard_config::{Places, Replace};
+use switchboard_dialects::{Dialect, Entry, read_ours};
 use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
+use switchboard_text::escape_line;
 
-use crate::args_import::Import;
-use crate::args_servers::Scope;
 use crate::commands::dialects::plan::{Action, Item, plan};
-use crate::commands::dialects::shown;
-use crate::commands::dialects::sources::{self, Source, read_text};
-use crate::commands::edit::file_of;
+use crate::commands::dialects::sources::{Source, read_text};
+use crate::commands::dialects::{shown, sources};
+use crate::commands::servers::edit::{Scope, file_of};
 use crate::context::Context;
 
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// A file of another product, or a link that installs a server; what is installed here by default
+    #[arg(value_name = "FILE | LINK")]
+    pub(crate) source: Option<String>,
+    /// Only from this product
+    #[arg(long, value_name = "PRODUCT", value_parser = products())]
+    pub(crate) from: Option<Dialect>,
+    /// Write nothing; say what would be taken
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Take them without a question; what is dangerous waits for `servers approve` all the same
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// The products by their ids.
+pub(crate) fn products() -> impl TypedValueParser<Value = Dialect> {
+    let ids = PossibleValuesParser::new(Dialect::ALL.map(Dialect::id));
+    ids.try_map(|id| Dialect::of(&id).ok_or("is not known"))
+}
+
 /// Shows what there is, asks, and takes it over. Nothing is started.
-pub(crate) async fn import(context: &Context, import: &Import) -> Result<u8, CliError> {
+pub(crate) async fn import(context: &Context, import: &ImportArgs) -> Result<u8, CliError> {
     let file = file_of(context, Scope::User)?;
     let (mut sources, unreadable) = match &import.source {
         Some(name) => (vec![sources::named(context, name, import.from)?], Vec::new()),
@@ -107,7 +129,7 @@ fn take(context: &Context, file: &Path, items: &[Item]) -> bool {
     let mut failed = false;
     for item in items {
         let Action::Add(name) = &item.action else { continue };
-        match config::add_server(file, name, &item.value, Replace::Refuse) {
+        match switchboard_config::add_server(file, name, &item.value, Replace::Refuse) {
             Ok(()) => {
                 let place = file.display().to_string();
                 let line = format!("added `{name}` to {place}");

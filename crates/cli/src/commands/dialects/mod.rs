@@ -10,6 +10,6 @@ mod shown;
 mod sources;
 mod undo;
 
-pub(crate) use export::{connect, export};
+pub(crate) use export::{ConnectArgs, ExportArgs, connect, export};
 pub(crate) use for_console::OtherProducts;
-pub(crate) use import::import;
+pub(crate) use import::{ImportArgs, import};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use switchboard_dialects::{Entry, HttpKind, Note, Reach};
-use switchboard_host::config::{self, Finding};
-use switchboard_host::redact;
+use switchboard_text::redact;
+use switchboard_vetting::Finding;
 
 use crate::commands::dialects::sources::Source;
 
@@ -80,7 +80,7 @@ fn item(file: &Path, known: &[Entry], entry: Entry, source: usize) -> Item {
         return item;
     }
     let name = free_name(&name, known);
-    match config::findings_of(file, &name, &item.value) {
+    match switchboard_config::findings_of(file, &name, &item.value) {
         Ok(findings) => {
             item.findings = findings;
             item.action = Action::Add(name);
@@ -138,8 +138,9 @@ pub(super) fn plain_secrets(entry: &Entry) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use switchboard_dialects::Dialect;
+
+    use super::*;
 
     fn source(entries: Vec<Entry>) -> Source {
         let dialect = Dialect::Cursor;

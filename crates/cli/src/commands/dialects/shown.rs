@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 use switchboard_dialects::{Entry, Note, Reach};
-use switchboard_host::config::Finding;
-use switchboard_host::format::escape_line;
-use switchboard_host::redact;
 use switchboard_terminal::{CliError, finding_line, table};
+use switchboard_text::{escape_line, redact};
+use switchboard_vetting::Finding;
 
 use crate::commands::consent;
 use crate::commands::dialects::plan::{Action, Item};

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use switchboard_config::{Environment, Places};
 use switchboard_dialects::{
     Dialect, Entry, Location, Note, Scope, Section, Surroundings, System, is_link, read_link,
 };
-use switchboard_host::config::{Environment, Places};
 use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::Context;

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::json;
 use switchboard_dialects::Dialect;
-use switchboard_host::format::escape_line;
 use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::escape_line;
 
 use crate::commands::dialects::changed_file::{
     Change, digest_of, real, remember, remembered, replace,

@@ -3,8 +3,8 @@
 //! Made by `switchboard generate rust`; what is changed here is lost when it is made again.
 
 use serde::{Deserialize, Serialize};
-use switchboard_host::format::Reply;
-use switchboard_host::{CallError, Caller, Host};
+use switchboard_core::{Caller, Reply};
+use switchboard_host::{CallError, Host};
 
 /// The server's name in the configuration.
 pub const SERVER: &str = "echo";

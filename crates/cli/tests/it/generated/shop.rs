@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchboard_host::format::Reply;
-use switchboard_host::{CallError, Caller, Host};
+use switchboard_core::{Caller, Reply};
+use switchboard_host::{CallError, Host};
 
 /// The server's name in the configuration.
 pub const SERVER: &str = "shop";

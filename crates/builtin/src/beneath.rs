@@ -1,0 +1,197 @@
+//! Opens files and folders one step at a time from a root, so that no link can be slipped in.
+//!
+//! `roots` checked the path; between that and the opening somebody may swap a folder for a link
+//! or a file for a pipe. On Unix each step is opened relative to the one before and refuses
+//! links, and a file is opened without waiting, so such a swap fails instead of escaping.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+
+use crate::roots::Place;
+
+/// What a folder holds at one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: OsString,
+    pub(crate) kind: Kind,
+    pub(crate) size: u64,
+}
+
+/// What sort of thing a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// Devices, pipes, sockets.
+    Other,
+}
+
+/// The entries of a folder, by name; `whole` is false when there were more.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) whole: bool,
+}
+
+/// Opens a regular file for reading; anything else is refused without being opened.
+pub(crate) fn open_file(place: &Place) -> io::Result<File> {
+    let file = platform::open_file(place)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(not_regular(Kind::Other)),
+    }
+}
+
+/// Reads the names in a folder, at most `most` of them.
+pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+    let mut folder = platform::read_folder(place, most)?;
+    folder.entries.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(folder)
+}
+
+/// What is at the place now.
+pub(crate) fn kind_of(place: &Place) -> io::Result<Kind> {
+    let about = place.joined().symlink_metadata()?.file_type();
+    Ok(match (about.is_file(), about.is_dir(), about.is_symlink()) {
+        (true, ..) => Kind::File,
+        (_, true, _) => Kind::Folder,
+        (.., true) => Kind::Link,
+        _ => Kind::Other,
+    })
+}
+
+fn not_regular(kind: Kind) -> io::Error {
+    match kind {
+        Kind::Folder => io::ErrorKind::IsADirectory.into(),
+        _ => io::ErrorKind::InvalidInput.into(),
+    }
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::ffi::OsStr;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::{Component, Path};
+
+    use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, statat};
+    use rustix::path::Arg;
+
+    use super::{Entry, Folder, Kind, not_regular};
+    use crate::roots::Place;
+
+    pub(crate) fn open_file(place: &Place) -> io::Result<File> {
+        let name = place.relative.file_name().ok_or_else(|| not_regular(Kind::Folder))?;
+        let parent = place.relative.parent().unwrap_or(Path::new(""));
+        let parent = descend(&place.root, parent)?;
+        // Opening some devices does something, so the kind is known before.
+        match look(&parent, name)? {
+            (Kind::File, _) => {}
+            (kind, _) => return Err(not_regular(kind)),
+        }
+        let how =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(openat(&parent, name, how, Mode::empty())?))
+    }
+
+    pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+        let folder = descend(&place.root, &place.relative)?;
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if entries.len() >= most {
+                return Ok(Folder { entries, whole: false });
+            }
+            // What is gone by now was deleted while we looked.
+            if let Ok((kind, size)) = look(&folder, entry.file_name()) {
+                entries.push(Entry { name: name.to_owned(), kind, size });
+            }
+        }
+        Ok(Folder { entries, whole: true })
+    }
+
+    fn descend(root: &Path, relative: &Path) -> io::Result<OwnedFd> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut folder = open(root, how, Mode::empty())?;
+        for part in relative.components() {
+            let Component::Normal(name) = part else {
+                return Err(io::ErrorKind::InvalidInput.into());
+            };
+            folder = openat(&folder, name, how, Mode::empty())?;
+        }
+        Ok(folder)
+    }
+
+    fn look(folder: impl AsFd, name: impl Arg) -> io::Result<(Kind, u64)> {
+        let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = match FileType::from_raw_mode(about.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        };
+        Ok((kind, u64::try_from(about.st_size).unwrap_or(0)))
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use std::fs::File;
+    use std::{fs, io};
+
+    use super::{Entry, Folder, Kind, not_regular};
+    use crate::roots::Place;
+
+    pub(crate) fn open_file(place: &Place) -> io::Result<File> {
+        let path = place.joined();
+        match kind(&path.symlink_metadata()?) {
+            Kind::File => options().open(path),
+            other => Err(not_regular(other)),
+        }
+    }
+
+    /// A link that was put there meanwhile is opened itself, and is no regular file.
+    fn options() -> fs::OpenOptions {
+        let mut options = fs::OpenOptions::new();
+        options.read(true);
+        #[cfg(windows)]
+        {
+            const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+            use std::os::windows::fs::OpenOptionsExt as _;
+            options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+        }
+        options
+    }
+
+    pub(crate) fn read_folder(place: &Place, most: usize) -> io::Result<Folder> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(place.joined())? {
+            let entry = entry?;
+            if entries.len() >= most {
+                return Ok(Folder { entries, whole: false });
+            }
+            if let Ok(about) = entry.metadata() {
+                let (kind, size) = (kind(&about), about.len());
+                entries.push(Entry { name: entry.file_name(), kind, size });
+            }
+        }
+        Ok(Folder { entries, whole: true })
+    }
+
+    fn kind(about: &fs::Metadata) -> Kind {
+        match about.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_dir() => Kind::Folder,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Other,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a tool gives back: content for a reader and, where it has a shape, the same as a value.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use crate::error::Refusal;
+
+/// The result of a tool that ran.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct ToolResult {
+    content: Vec<Value>,
+    structured: Option<Value>,
+    is_error: bool,
+}
+
+impl ToolResult {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::default().and_text(text)
+    }
+
+    /// A picture, which clients show and models see.
+    pub(crate) fn image(bytes: &[u8], mime_type: &str) -> Self {
+        let image = json!({ "type": "image", "data": encoded(bytes), "mimeType": mime_type });
+        Self { content: vec![image], ..Self::default() }
+    }
+
+    /// The refusal as a result, so that the model reads it and can do better.
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        Self { is_error: true, ..Self::text(refusal.full_text()) }
+    }
+
+    pub(crate) fn and_text(mut self, text: impl Into<String>) -> Self {
+        self.content.push(json!({ "type": "text", "text": text.into() }));
+        self
+    }
+
+    pub(crate) fn and_structured(mut self, value: Value) -> Self {
+        self.structured = Some(value);
+        self
+    }
+
+    /// The members of a `tools/call` result.
+    pub(crate) fn into_body(self) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("content".to_owned(), Value::Array(self.content));
+        body.insert("isError".to_owned(), Value::Bool(self.is_error));
+        if let Some(structured) = self.structured {
+            body.insert("structuredContent".to_owned(), structured);
+        }
+        body
+    }
+}
+
+/// The bytes as base64, as the protocol carries them.
+pub(crate) fn encoded(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}

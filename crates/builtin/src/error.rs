@@ -1,0 +1,114 @@
+//! The two ways a request can fail: as a protocol error, or as a tool result that says so.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use crate::display_text;
+
+/// A JSON-RPC error, for requests that are wrong rather than calls that failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct RpcError {
+    /// The JSON-RPC error code.
+    pub code: i64,
+    /// One sentence for a person.
+    pub message: String,
+    /// What the protocol wants beside the message, such as the supported revisions.
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    pub(crate) fn unknown_method(method: &str) -> Self {
+        Self::new(-32601, format!("there is no method `{}`", display_text::brief(method)))
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(-32602, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(-32603, message)
+    }
+
+    /// The code legacy clients expect for a resource that does not exist.
+    pub(crate) fn legacy_resource_missing(message: impl Into<String>) -> Self {
+        Self::new(-32002, message)
+    }
+
+    pub(crate) fn unsupported_revision(requested: &str, supported: &[&str]) -> Self {
+        let data = json!({ "supported": supported, "requested": requested });
+        let message = format!("revision `{}` is not supported", display_text::brief(requested));
+        Self::new(-32022, message).with_data(data)
+    }
+
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+}
+
+/// Why a tool did not do what it was asked, in words a model can act on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Refusal {
+    pub message: String,
+    pub hint: Option<String>,
+    /// Whether the thing asked for does not exist, which the protocol has its own code for.
+    pub missing: bool,
+}
+
+impl Refusal {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, missing: false }
+    }
+
+    /// A refusal that names the parameter at fault.
+    pub(crate) fn parameter(name: &str, problem: &str) -> Self {
+        Self::new(format!("parameter `{}` {problem}", display_text::brief(name)))
+    }
+
+    pub(crate) fn missing(path: &str) -> Self {
+        let mut refusal = Self::new(format!("there is no `{}`", display_text::brief(path)))
+            .hint("look around with `files_list`");
+        refusal.missing = true;
+        refusal
+    }
+
+    /// What the operating system said about a path that passed the checks.
+    pub(crate) fn disk(path: &str, problem: &io::Error) -> Self {
+        let name = display_text::brief(path);
+        match problem.kind() {
+            io::ErrorKind::NotFound => Self::missing(path),
+            io::ErrorKind::IsADirectory => Self::new(format!("`{name}` is a folder"))
+                .hint("list it with `files_list`, or name a file in it"),
+            io::ErrorKind::NotADirectory => Self::new(format!("`{name}` is not a folder"))
+                .hint("read it with `files_read` if it is a file"),
+            io::ErrorKind::InvalidInput => {
+                Self::new(format!("`{name}` is a device, pipe or socket"))
+                    .hint("only regular files are opened")
+            }
+            io::ErrorKind::PermissionDenied => {
+                Self::new(format!("`{name}` may not be read: permission denied"))
+            }
+            _ => Self::new(format!("`{name}` could not be read: {problem}")),
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The message and, on its own line, the hint.
+    pub(crate) fn full_text(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}\nhint: {hint}", self.message),
+            None => self.message.clone(),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The built-in MCP server (time, and files below the workspace roots), and [`InProcess`] for servers
+//! whose tools are functions of the embedding program.
+//!
+//! In go MCP requests; out come answers. File tools never leave their roots. Nothing here knows the
+//! configuration or decides whether a call may run.
+
+mod arguments;
+#[cfg(test)]
+mod attack_tests;
+mod beneath;
+mod content;
+mod display_text;
+mod echo;
+mod error;
+mod glob;
+mod in_process;
+mod lines;
+mod list;
+mod prompts;
+mod read;
+mod request;
+mod resources;
+mod roots;
+mod search;
+mod server;
+#[cfg(test)]
+mod server_tests;
+mod sniff;
+#[cfg(test)]
+mod test_folder;
+mod time;
+#[cfg(test)]
+mod time_tests;
+mod tools;
+#[cfg(test)]
+mod tools_tests;
+mod walk;
+mod zones;
+
+pub use error::RpcError;
+pub use in_process::InProcess;
+pub use server::Builtin;

@@ -1,0 +1,148 @@
+//! The tool `files_list`: what is in a folder, and below it as deep as asked.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::beneath::Kind;
+use crate::content::ToolResult;
+use crate::error::Refusal;
+use crate::roots::Roots;
+use crate::server::{Surroundings, one};
+use crate::walk::{Found, Reach, Stop};
+use crate::{display_text, tools, walk};
+
+const DEEPEST: u64 = 8;
+const MOST_ENTRIES: usize = 1000;
+const MOST_NAME_BYTES: usize = 256 * 1024;
+const LONGEST: Duration = Duration::from_secs(5);
+
+pub(crate) fn definition() -> Value {
+    json!({
+        "name": "files_list",
+        "title": "List files",
+        "description": "Lists what is in a folder. Links are shown, not followed; `.git`, \
+            `target` and `node_modules` are shown, and entered only when named as `path`.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string",
+                    "description": "The folder, absolute or relative to the shared folder. \
+                        Left out: the shared folders themselves."
+                },
+                "depth": {
+                    "type": "integer", "minimum": 1, "maximum": DEEPEST, "default": 1,
+                    "description": "How many levels down; 1 is the folder alone."
+                },
+                "hidden": {
+                    "type": "boolean", "default": false,
+                    "description": "Whether to show names that begin with a dot."
+                }
+            },
+            "additionalProperties": false
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {
+                "entries": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "path": { "type": "string" },
+                            "kind": { "enum": ["file", "folder", "link", "other"] },
+                            "size": { "type": "integer", "description": "Bytes; files only." }
+                        },
+                        "required": ["path", "kind"],
+                        "additionalProperties": false
+                    }
+                },
+                "complete": { "type": "boolean", "description": "False if there was more." }
+            },
+            "required": ["entries", "complete"],
+            "additionalProperties": false
+        },
+        "annotations": tools::read_only("List files")
+    })
+}
+
+/// What was found so far, as text and as values.
+#[derive(Default)]
+struct Listing {
+    lines: Vec<(String, String)>,
+    entries: Vec<(String, Value)>,
+    bytes: usize,
+}
+
+pub(crate) fn run(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+    let depth = arguments.whole("depth", 1..=DEEPEST, 1)?;
+    let hidden = arguments.flag("hidden")?;
+    let reach = Reach { depth, hidden, until: Instant::now() + LONGEST };
+    let mut listing = Listing::default();
+    let mut complete = true;
+    for start in around.roots.starts(arguments.optional_text("path")?)? {
+        let stop = walk::walk(&around.roots, &start, reach, &mut |found| {
+            listing.add(&around.roots, &found)
+        })?;
+        complete &= stop == Stop::Never;
+    }
+    Ok(listing.into_result(complete))
+}
+
+impl Listing {
+    fn add(&mut self, roots: &Roots, found: &Found<'_>) -> ControlFlow<()> {
+        if self.entries.len() >= MOST_ENTRIES || self.bytes >= MOST_NAME_BYTES {
+            return ControlFlow::Break(());
+        }
+        let path = roots.name_of(&found.place);
+        self.bytes = self.bytes.saturating_add(path.len());
+        let size = found.entry.size;
+        let mut line = display_text::printable(&path);
+        let mut value = one("path", json!(path));
+        value.insert("kind".to_owned(), json!(word(found.entry.kind)));
+        match found.entry.kind {
+            Kind::File => {
+                let _infallible = write!(line, " ({size} bytes)");
+                value.insert("size".to_owned(), json!(size));
+            }
+            Kind::Folder => line.push('/'),
+            Kind::Link => line.push_str(" (link)"),
+            Kind::Other => line.push_str(" (device, pipe or socket)"),
+        }
+        if found.entry.name.to_str().is_none() {
+            line.push_str(" (the name is not UTF-8, so it cannot be asked for)");
+        }
+        self.lines.push((path.clone(), line));
+        self.entries.push((path, Value::Object(value)));
+        ControlFlow::Continue(())
+    }
+
+    /// Found level by level, shown as a tree.
+    fn into_result(mut self, complete: bool) -> ToolResult {
+        self.lines.sort();
+        self.entries.sort_by(|one, other| one.0.cmp(&other.0));
+        let mut text: Vec<String> = self.lines.into_iter().map(|(_, line)| line).collect();
+        if text.is_empty() {
+            text.push("Nothing here.".to_owned());
+        }
+        if !complete {
+            text.push("There is more; list a folder further down, or less deep.".to_owned());
+        }
+        let entries: Vec<Value> = self.entries.into_iter().map(|(_, value)| value).collect();
+        ToolResult::text(text.join("\n"))
+            .and_structured(json!({ "entries": entries, "complete": complete }))
+    }
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Folder => "folder",
+        Kind::Link => "link",
+        Kind::Other => "other",
+    }
+}

@@ -1,0 +1,229 @@
+//! Turns the path a caller wrote into a place inside the shared folders, or refuses it.
+//!
+//! Two checks, in this order. First on the text alone: `..` is folded away and whatever leaves
+//! the folders is refused without looking at the disk, so the answer tells nothing about files
+//! outside. Then on the disk: symbolic links are resolved and the result has to be inside again.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use switchboard_files::normal_path;
+
+use crate::display_text;
+use crate::error::Refusal;
+
+const LONGEST_PATH: usize = 4096;
+
+/// Folders the kernel fills: a root of `/` does not mean these, which hold secrets and devices.
+#[cfg(unix)]
+const KERNEL_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
+#[cfg(not(unix))]
+const KERNEL_FOLDERS: [&str; 0] = [];
+
+/// The folders that may be looked at.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    roots: Vec<Root>,
+}
+
+#[derive(Debug)]
+struct Root {
+    /// As it was configured, made absolute: callers may write paths this way.
+    given: PathBuf,
+    /// With links resolved once, at the start: swapping a link later moves nothing.
+    real: PathBuf,
+}
+
+/// A place that passed the checks: a folder that is shared and the way down from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    /// Without links and without `..`; empty for the root itself.
+    pub(crate) relative: PathBuf,
+}
+
+impl Place {
+    /// The full path, for telling it to somebody; opening goes through `beneath`.
+    pub(crate) fn full(&self) -> PathBuf {
+        normal_path::plain(self.joined())
+    }
+
+    /// Whether no name has a colon, after which Windows takes the rest for a part of the file: such a
+    /// name would be another one than the rules have seen.
+    fn names_whole_files(&self) -> bool {
+        !cfg!(windows) || !self.relative.to_string_lossy().contains(':')
+    }
+
+    /// A place further down, found by walking rather than named by a caller.
+    pub(crate) fn below(&self, further: &Path) -> Self {
+        let relative = match further.as_os_str().is_empty() {
+            true => self.relative.clone(),
+            false => self.relative.join(further),
+        };
+        Self { root: self.root.clone(), relative }
+    }
+
+    /// The full path, for opening it.
+    pub(crate) fn joined(&self) -> PathBuf {
+        match self.relative.as_os_str().is_empty() {
+            true => self.root.clone(),
+            false => self.root.join(&self.relative),
+        }
+    }
+}
+
+impl Roots {
+    pub(crate) fn new(folders: Vec<PathBuf>) -> Self {
+        let mut roots: Vec<Root> = Vec::new();
+        for folder in folders {
+            let Ok(given) = std::path::absolute(&folder) else { continue };
+            let Ok(real) = given.canonicalize() else { continue };
+            if real.is_dir() && !roots.iter().any(|root| root.real == real) {
+                roots.push(Root { given: folded(&given), real });
+            }
+        }
+        Self { roots }
+    }
+
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.real.as_path())
+    }
+
+    /// One sentence on what may be read, without a full stop.
+    pub(crate) fn allowed(&self) -> String {
+        let names: Vec<String> = self
+            .folders()
+            .map(|folder| normal_path::plain(folder.to_owned()))
+            .map(|folder| format!("`{}`", display_text::printable(&folder.to_string_lossy())))
+            .collect();
+        match names.as_slice() {
+            [] => "no folder is shared, so the file tools have nothing to read".to_owned(),
+            [only] => format!("the file tools read inside {only}, and paths may be relative to it"),
+            _ => format!("the file tools read inside {}", names.join(", ")),
+        }
+    }
+
+    /// How a place is written in results: short where that is unambiguous.
+    pub(crate) fn name_of(&self, place: &Place) -> String {
+        let path = match self.roots.len() {
+            1 if place.relative.as_os_str().is_empty() => PathBuf::from("."),
+            1 => place.relative.clone(),
+            _ => place.full(),
+        };
+        path.to_string_lossy().into_owned()
+    }
+
+    /// The places a walk starts from when no path was named.
+    pub(crate) fn starts(&self, path: Option<&str>) -> Result<Vec<Place>, Refusal> {
+        match path {
+            Some(path) if !path.is_empty() => Ok(vec![self.resolve(path)?]),
+            _ if self.roots.is_empty() => Err(Refusal::new(self.allowed())),
+            _ => Ok(self
+                .folders()
+                .map(|root| Place { root: root.to_owned(), relative: PathBuf::new() })
+                .collect()),
+        }
+    }
+
+    /// The place a path means, with all links resolved.
+    pub(crate) fn resolve(&self, path: &str) -> Result<Place, Refusal> {
+        if path.contains('\0') {
+            return Err(Refusal::parameter("path", "contains a NUL character"));
+        }
+        if path.len() > LONGEST_PATH {
+            return Err(Refusal::parameter("path", "is longer than 4096 bytes"));
+        }
+        let candidate = self
+            .candidate(Path::new(&*native(path)))
+            .filter(Place::names_whole_files)
+            .ok_or_else(|| self.outside(path))?;
+        match candidate.joined().canonicalize() {
+            Ok(real) => self.place_of(&real).ok_or_else(|| self.outside(path)),
+            Err(_) if !self.stops_inside(&candidate) => Err(self.outside(path)),
+            Err(problem) if problem.kind() == io::ErrorKind::NotADirectory => {
+                Err(Refusal::missing(path))
+            }
+            Err(problem) => Err(Refusal::disk(path, &problem)),
+        }
+    }
+
+    /// Where the text alone says the path leads; nothing if that is outside.
+    fn candidate(&self, path: &Path) -> Option<Place> {
+        if path.is_absolute() {
+            let path = folded(path);
+            return self.roots.iter().find_map(|root| {
+                let relative =
+                    path.strip_prefix(&root.real).or_else(|_| path.strip_prefix(&root.given));
+                Some(Place { root: root.real.clone(), relative: relative.ok()?.to_owned() })
+            });
+        }
+        let mut relative = PathBuf::new();
+        for part in path.components() {
+            match part {
+                Component::Normal(name) => relative.push(name),
+                Component::CurDir => {}
+                Component::ParentDir if relative.pop() => {}
+                _ => return None,
+            }
+        }
+        let in_root = |root: &Root| Place { root: root.real.clone(), relative: relative.clone() };
+        let places: Vec<Place> = self.roots.iter().map(in_root).collect();
+        let existing = places.iter().find(|place| place.joined().symlink_metadata().is_ok());
+        existing.or(places.first()).cloned()
+    }
+
+    /// The root a resolved path lies in.
+    fn place_of(&self, real: &Path) -> Option<Place> {
+        self.folders().find_map(|root| {
+            let relative = real.strip_prefix(root).ok()?;
+            let kernel = KERNEL_FOLDERS
+                .iter()
+                .any(|folder| real.starts_with(folder) && !root.starts_with(folder));
+            (!kernel).then(|| Place { root: root.to_owned(), relative: relative.to_owned() })
+        })
+    }
+
+    /// Whether a path that does not resolve ends inside, at something that is no link.
+    ///
+    /// A link that leads nowhere is answered like one that leads outside: the difference would
+    /// tell what exists there.
+    fn stops_inside(&self, candidate: &Place) -> bool {
+        let full = candidate.joined();
+        for known in full.ancestors() {
+            if known.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+                return known.canonicalize().is_ok_and(|real| self.place_of(&real).is_some());
+            }
+            if let Ok(real) = known.canonicalize() {
+                return self.place_of(&real).is_some();
+            }
+        }
+        false
+    }
+
+    fn outside(&self, path: &str) -> Refusal {
+        Refusal::new(format!("`{}` is not inside the shared folders", display_text::brief(path)))
+            .hint(self.allowed())
+    }
+}
+
+/// The path with the system's own separators: behind the mark of a resolved path Windows knows no
+/// other ones.
+fn native(path: &str) -> Cow<'_, str> {
+    if cfg!(windows) { path.replace('/', "\\").into() } else { path.into() }
+}
+
+/// The path with `.` and `..` taken out by reading alone.
+fn folded(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}

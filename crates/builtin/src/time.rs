@@ -1,0 +1,221 @@
+//! The tools `time_now` and `time_convert`: what time it is, here and elsewhere.
+
+use jiff::civil::{DateTime, Time};
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Timestamp, Zoned};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::content::ToolResult;
+use crate::error::Refusal;
+use crate::server::Surroundings;
+use crate::{display_text, tools, zones};
+
+const LONGEST_TIME: usize = 100;
+
+pub(crate) fn now_definition() -> Value {
+    json!({
+        "name": "time_now",
+        "title": "Current time",
+        "description": "Tells the date and time now, in a time zone of choice.",
+        "inputSchema": {
+            "type": "object",
+            "properties": { "timezone": zone_parameter("Left out: the zone of this machine.") },
+            "additionalProperties": false
+        },
+        "outputSchema": moment_schema(),
+        "annotations": tools::read_only("Current time")
+    })
+}
+
+pub(crate) fn convert_definition() -> Value {
+    json!({
+        "name": "time_convert",
+        "title": "Convert a time",
+        "description": "Tells what a time in one time zone is in another.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "time": {
+                    "type": "string",
+                    "description": "`15:30` (today), `2026-03-01 15:30`, or with an offset \
+                        `2026-03-01T15:30:00+01:00`; an offset fixes the moment whatever \
+                        `from` says."
+                },
+                "from": zone_parameter("The zone of `time`. Left out: the zone of this machine."),
+                "to": zone_parameter("The zone to convert to.")
+            },
+            "required": ["time", "to"],
+            "additionalProperties": false
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {
+                "from": moment_schema(),
+                "to": moment_schema(),
+                "difference": {
+                    "type": "string",
+                    "description": "How far the clocks in `to` are ahead, as `+HH:MM` or `-HH:MM`."
+                },
+                "note": { "type": "string", "description": "Said where clocks were changed." }
+            },
+            "required": ["from", "to", "difference"],
+            "additionalProperties": false
+        },
+        "annotations": tools::read_only("Convert a time")
+    })
+}
+
+fn zone_parameter(role: &str) -> Value {
+    let description =
+        format!("{role} An IANA name such as `Europe/Berlin`, or an offset such as `+05:30`.");
+    json!({ "type": "string", "description": description })
+}
+
+fn moment_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "iso": { "type": "string", "description": "RFC 3339, with a fraction of a second only where the given time has one." },
+            "timezone": { "type": "string" },
+            "utc_offset": { "type": "string" },
+            "unix": { "type": "integer", "description": "Seconds since 1970 in UTC." },
+            "weekday": { "type": "string" }
+        },
+        "required": ["iso", "timezone", "utc_offset", "unix", "weekday"],
+        "additionalProperties": false
+    })
+}
+
+pub(crate) fn now(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+    let mut now = whole_second((around.clock)());
+    if let Some(name) = arguments.optional_text("timezone")? {
+        now = now.with_time_zone(zones::find("timezone", name)?);
+    }
+    Ok(ToolResult::text(in_words(&now)).and_structured(moment(&now)))
+}
+
+pub(crate) fn convert(around: &Surroundings, arguments: &Arguments) -> Result<ToolResult, Refusal> {
+    let now = (around.clock)();
+    let from = arguments.optional_text("from")?;
+    let from = from.map(|name| zones::find("from", name)).transpose()?;
+    let to = zones::find("to", arguments.text("to")?)?;
+    let (source, note) = understood(arguments.text("time")?, from, &now)?;
+    let target = source.with_time_zone(to);
+    let seconds = target.offset().seconds() - source.offset().seconds();
+    let difference = signed(seconds);
+    let mut text = format!("{} is {} ({difference})", in_words(&source), in_words(&target));
+    let mut value = json!({
+        "from": moment(&source), "to": moment(&target), "difference": difference
+    });
+    if let (Some(note), Some(members)) = (note, value.as_object_mut()) {
+        text = format!("{text}\nnote: {note}");
+        members.insert("note".to_owned(), json!(note));
+    }
+    Ok(ToolResult::text(text).and_structured(value))
+}
+
+/// The moment a text means, and a remark where the clocks make it doubtful.
+fn understood(
+    text: &str,
+    from: Option<TimeZone>,
+    now: &Zoned,
+) -> Result<(Zoned, Option<String>), Refusal> {
+    let text = text.trim();
+    let unclear = || {
+        Refusal::parameter("time", &format!("is not understood: `{}`", display_text::brief(text)))
+            .hint("write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`")
+    };
+    let too_far = || {
+        Refusal::parameter("time", &format!("is too far away: `{}`", display_text::brief(text)))
+            .hint("times from -009999-01-03 to 9999-12-30 can be converted")
+    };
+    if text.len() > LONGEST_TIME {
+        return Err(unclear());
+    }
+    // A zone in brackets is easily ignored by whoever reads only the rest, so it comes first.
+    if text.contains('[') {
+        let written = text.parse::<Zoned>().map_err(|_| unclear())?;
+        return Ok((from.map_or(written.clone(), |zone| written.with_time_zone(zone)), None));
+    }
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        let zone = from.unwrap_or_else(|| offset_of(text));
+        return Ok((moment.to_zoned(zone), None));
+    }
+    if Pieces::parse(text).is_ok_and(|pieces| pieces.offset().is_some() && pieces.time().is_some())
+    {
+        return Err(too_far());
+    }
+    let zone = from.unwrap_or_else(|| now.time_zone().clone());
+    let local = if let Some(time) = time_of_day(text) {
+        now.with_time_zone(zone.clone()).date().to_datetime(time)
+    } else if text.contains(':') {
+        text.parse::<DateTime>().map_err(|_| unclear())?
+    } else {
+        return Err(unclear());
+    };
+    let ambiguous = zone.to_ambiguous_zoned(local);
+    let doubt = ambiguous.offset();
+    let moment = ambiguous.compatible().map_err(|_| too_far())?;
+    let place = zone_name(&moment);
+    let note = match doubt {
+        AmbiguousOffset::Unambiguous { .. } => None,
+        AmbiguousOffset::Gap { .. } => {
+            Some(format!("clocks in {place} skip {local}, so the time after the change was taken"))
+        }
+        AmbiguousOffset::Fold { .. } => {
+            Some(format!("clocks in {place} show {local} twice; the first was taken"))
+        }
+    };
+    Ok((moment, note))
+}
+
+/// `9:05`, `15:30`, `15:30:59` or `15:30:59.5`, and nothing that has a date.
+fn time_of_day(text: &str) -> Option<Time> {
+    let (hour, _) = text.split_once(':')?;
+    let digits = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'));
+    if hour.is_empty() || hour.len() > 2 || !digits(text) {
+        return None;
+    }
+    let padded = if hour.len() == 1 { format!("0{text}") } else { text.to_owned() };
+    padded.parse().ok()
+}
+
+/// The offset an RFC 3339 time was written with, as a zone.
+fn offset_of(text: &str) -> TimeZone {
+    let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
+    offset.map_or(TimeZone::UTC, TimeZone::fixed)
+}
+
+/// Nobody who asks for the time wants nanoseconds.
+fn whole_second(at: Zoned) -> Zoned {
+    at.with().subsec_nanosecond(0).build().unwrap_or(at)
+}
+
+fn moment(at: &Zoned) -> Value {
+    json!({
+        "iso": at.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
+        "timezone": zone_name(at),
+        "utc_offset": at.strftime("%:z").to_string(),
+        "unix": at.timestamp().as_second(),
+        "weekday": at.strftime("%A").to_string()
+    })
+}
+
+fn in_words(at: &Zoned) -> String {
+    format!("{} ({})", at.strftime("%A, %Y-%m-%d %H:%M:%S%.f %:z"), zone_name(at))
+}
+
+fn zone_name(at: &Zoned) -> String {
+    match at.time_zone().iana_name() {
+        Some(name) => name.to_owned(),
+        None => at.strftime("%:z").to_string(),
+    }
+}
+
+fn signed(seconds: i32) -> String {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let minutes = seconds.unsigned_abs() / 60;
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}

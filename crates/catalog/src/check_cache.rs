@@ -1,0 +1,47 @@
+//! Compiled argument checks, kept by the fingerprint of the definition they were made from.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashMap;
+
+use crate::arguments::{ArgumentCheck, BadSchema};
+
+/// As many checks are kept; then all are let go, which is rare and cheap enough.
+const KEPT: usize = 1_024;
+
+type Compiled = Arc<Result<ArgumentCheck, BadSchema>>;
+
+/// The checks that were compiled so far.
+#[derive(Default)]
+pub struct Checks {
+    compiled: Mutex<HashMap<Box<str>, Compiled>>,
+}
+
+impl Checks {
+    /// The check for a definition, compiled if it is the first time.
+    pub fn of(
+        &self,
+        digest: &str,
+        compile: impl FnOnce() -> Result<ArgumentCheck, BadSchema>,
+    ) -> Compiled {
+        if let Some(check) =
+            self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(digest)
+        {
+            return Arc::clone(check);
+        }
+        // Compiled outside the lock: a large schema must not hold up other calls.
+        let check = Arc::new(compile());
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if compiled.len() >= KEPT {
+            compiled.clear();
+        }
+        compiled.insert(digest.into(), Arc::clone(&check));
+        check
+    }
+}
+
+impl std::fmt::Debug for Checks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Checks")
+    }
+}

@@ -1,0 +1,157 @@
+//! How one instance is doing: calls on it, failures in a row, and whether it rests.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{Notify, oneshot};
+
+/// Failures in a row after which calls fail at once, until a probe succeeds.
+const FAILURES: u32 = 3;
+
+/// Retries are at most a fifth of the calls, with this many to start from.
+const RETRIES: (u32, u32) = (5, 10);
+
+/// The health of one connection.
+#[derive(Debug, Default)]
+pub struct Health {
+    in_flight: AtomicUsize,
+    calls: AtomicU32,
+    retries: AtomicU32,
+    /// Whether there is anything to clear; looked at without the lock after every good answer.
+    is_ill: AtomicBool,
+    illness: Mutex<Illness>,
+    wants_probe: Notify,
+    /// Who waits until everything that the server has sent is taken in.
+    behind: Mutex<Vec<oneshot::Sender<()>>>,
+    wants_catching_up: Notify,
+    run: Mutex<Option<Run>>,
+}
+
+/// One run of a server: from its start until it ends or is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The process that was started for it, which has the server below it; none of a remote one.
+    pub process: Option<u32>,
+    /// Since when it is there.
+    pub since: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Illness {
+    failures: u32,
+    resting: Option<String>,
+}
+
+/// A call that is under way on an instance.
+#[derive(Debug)]
+pub struct InUse(Arc<Health>);
+
+impl Health {
+    /// Calls that are under way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call until the result is dropped.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> InUse {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        InUse(Arc::clone(self))
+    }
+
+    /// The run that goes on, if the server is there.
+    #[must_use]
+    pub fn run(&self) -> Option<Run> {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a run begins, or that it is over.
+    pub fn set_run(&self, run: Option<Run>) {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+    }
+
+    /// Why calls fail at once at the moment.
+    #[must_use]
+    pub fn resting(&self) -> Option<String> {
+        if !self.is_ill.load(Ordering::Acquire) {
+            return None;
+        }
+        self.illness().resting.clone()
+    }
+
+    /// Whether the budget allows another attempt; counts it if so.
+    pub fn may_retry(&self) -> bool {
+        let allowed = RETRIES.1 + self.calls.load(Ordering::Relaxed) / RETRIES.0;
+        let used = self.retries.fetch_add(1, Ordering::Relaxed);
+        if used >= allowed {
+            self.retries.fetch_sub(1, Ordering::Relaxed);
+        }
+        used < allowed
+    }
+
+    /// The server answered, or a new connection begins without the failures of the one before.
+    pub fn succeeded(&self) {
+        if self.is_ill.load(Ordering::Acquire) {
+            let mut illness = self.illness();
+            *illness = Illness::default();
+            self.is_ill.store(false, Ordering::Release);
+        }
+    }
+
+    /// The server did not answer, or could not.
+    pub fn failed(&self, why: &str) {
+        let mut illness = self.illness();
+        illness.failures += 1;
+        self.is_ill.store(true, Ordering::Release);
+        let failures = illness.failures;
+        if failures >= FAILURES {
+            illness.resting = Some(format!("{failures} failures in a row, the last one: {why}"));
+            self.wants_probe.notify_one();
+        }
+    }
+
+    fn illness(&self) -> MutexGuard<'_, Illness> {
+        self.illness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until everything that the server has sent up to this moment is taken in; for ever, if
+    /// nobody takes anything in any more.
+    pub async fn caught_up(&self) {
+        let (told, caught_up) = oneshot::channel();
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        self.wants_catching_up.notify_one();
+        if caught_up.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Waits until somebody wants to know that everything is taken in. Whoever waits for this takes
+    /// in first what has come.
+    pub async fn wants_catching_up(&self) {
+        self.wants_catching_up.notified().await;
+    }
+
+    /// Tells everybody who waits that there is nothing left to take in.
+    pub fn is_caught_up(&self) {
+        let behind =
+            std::mem::take(&mut *self.behind.lock().unwrap_or_else(PoisonError::into_inner));
+        for told in behind {
+            // Who has given up waiting needs no word.
+            told.send(()).ok();
+        }
+    }
+
+    /// Waits until a probe is due.
+    pub async fn wants_probe(&self) {
+        self.wants_probe.notified().await;
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}

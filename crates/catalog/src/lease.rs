@@ -1,0 +1,406 @@
+//! One catalog and the connections behind it, held by whoever was shown it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_core::{Outcome, OutcomeKind, ProposedCall, Target, TargetKind};
+use switchboard_json::strict;
+use switchboard_scan::Kind;
+use switchboard_text::{digest, nearest};
+use switchboard_wire::Json;
+
+use crate::arguments::ArgumentCheck;
+use crate::catalog::Catalog;
+use crate::check_cache::Checks;
+use crate::error::ResolveError;
+use crate::flagged::Flagged;
+use crate::fleet::{Fleet, Server, Tool, definition};
+use crate::status::Status;
+use crate::{output, template};
+
+/// As many near names are suggested.
+const SUGGESTIONS: usize = 3;
+
+/// What was advertised, and what will run.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    fleet: Arc<Fleet>,
+    catalog: Arc<Catalog>,
+    checks: Arc<Checks>,
+    flagged: Arc<[Flagged]>,
+    unlisted: Arc<Unlisted>,
+}
+
+/// What rules forbid to everybody, and which rule.
+pub type Unlisted = BTreeMap<Target, String>;
+
+/// A call whose target is listed and whose arguments fit.
+#[derive(Clone, Debug)]
+pub struct ResolvedCall {
+    target: Target,
+    arguments: Json,
+    server: Arc<Server>,
+    definition_digest: Arc<str>,
+}
+
+impl Lease {
+    /// Holds `fleet` together with its catalog.
+    #[must_use]
+    pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<Checks>) -> Self {
+        Self { fleet, catalog, checks, flagged: Arc::default(), unlisted: Arc::default() }
+    }
+
+    /// The same, with what was found in definitions, in the order of their servers.
+    #[must_use]
+    pub fn with_flagged(self, flagged: Arc<[Flagged]>) -> Self {
+        Self { flagged, ..self }
+    }
+
+    /// The same, without what rules forbid to everybody.
+    #[must_use]
+    pub fn with_unlisted(self, unlisted: Arc<Unlisted>) -> Self {
+        Self { unlisted, ..self }
+    }
+
+    /// What was found in the definition of a target.
+    #[must_use]
+    pub fn flagged(&self, target: &Target) -> Option<&Flagged> {
+        self.flagged_of(&target.server).iter().find(|one| {
+            *one.name == *target.name
+                && match target.kind {
+                    TargetKind::Tool => one.kind == Kind::Tool,
+                    TargetKind::Resource => matches!(one.kind, Kind::Resource | Kind::Template),
+                    TargetKind::Prompt => one.kind == Kind::Prompt,
+                }
+        })
+    }
+
+    /// What was found in the definitions of one server. All are in the order of their servers, so
+    /// that a call does not pay for what was found in others.
+    fn flagged_of(&self, server: &str) -> &[Flagged] {
+        let from = self.flagged.partition_point(|one| one.server.as_str() < server);
+        let rest = self.flagged.get(from..).unwrap_or_default();
+        let count = rest.partition_point(|one| one.server.as_str() == server);
+        rest.get(..count).unwrap_or_default()
+    }
+
+    /// Why a target is held by what was found, if it is; no word of it is the server's.
+    fn held(&self, target: &Target) -> Option<String> {
+        let own = self.flagged(target).filter(|flagged| flagged.is_held());
+        own.map(Flagged::reason).or_else(|| {
+            let other = self.flagged_of(&target.server).iter().find(|one| one.holds_server())?;
+            Some(format!("{} in another definition of its server", other.reason()))
+        })
+    }
+
+    /// Whether a target is shown to models and clients: no rule forbids it to everybody.
+    #[must_use]
+    pub fn lists(&self, kind: TargetKind, server: &str, name: &str) -> bool {
+        self.unlisted.is_empty() || self.forbidden(kind, server, name).is_none()
+    }
+
+    /// What rules forbid to everybody.
+    #[must_use]
+    pub const fn unlisted(&self) -> &Arc<Unlisted> {
+        &self.unlisted
+    }
+
+    /// Whether no rule forbids anything to everybody.
+    #[must_use]
+    pub fn lists_all(&self) -> bool {
+        self.unlisted.is_empty()
+    }
+
+    /// The rule that forbids a target to everybody.
+    #[must_use]
+    pub fn forbidden(&self, kind: TargetKind, server: &str, name: &str) -> Option<&str> {
+        self.unlisted.get(&Target::new(kind, server, name)).map(String::as_str)
+    }
+
+    /// The servers.
+    #[must_use]
+    pub const fn fleet(&self) -> &Arc<Fleet> {
+        &self.fleet
+    }
+
+    /// What they offer.
+    #[must_use]
+    pub const fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Looks a call up: is it listed, and do the arguments fit?
+    ///
+    /// # Errors
+    /// When not; the error names what comes close.
+    pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
+        let ProposedCall { target, arguments } = proposed;
+        let server = self.server(&target.server)?;
+        if let Some(reason) = self.held(&target) {
+            return Err(ResolveError::Held { reason, target });
+        }
+        let definition_digest = match target.kind {
+            TargetKind::Tool => {
+                let tool = server.offers.tool(&target.name).ok_or_else(|| {
+                    not_listed(&target, server, server.offers.tools.iter().map(Tool::name))
+                })?;
+                self.check_arguments(&target, tool, &arguments)?;
+                Arc::clone(tool.digest())
+            }
+            TargetKind::Resource => resource_digest(&target, server)?,
+            TargetKind::Prompt => prompt_digest(&target, server, &arguments)?,
+        };
+        Ok(ResolvedCall { target, arguments, server: Arc::clone(server), definition_digest })
+    }
+
+    /// Holds a tool to the output schema that it was listed with.
+    #[must_use]
+    pub fn check_output(&self, call: &ResolvedCall, outcome: Outcome) -> Outcome {
+        let tool = match (call.target.kind, outcome.kind) {
+            (TargetKind::Tool, OutcomeKind::Ok) => call.server.offers.tool(&call.target.name),
+            _ => None,
+        };
+        let Some(tool) = tool.filter(|tool| tool.facts().has_output_schema) else { return outcome };
+        let Some(schema) = tool.definition().output_schema else { return outcome };
+        let Some(result) = outcome.result.clone() else { return outcome };
+        let key = format!("{} output", tool.digest());
+        let check = self.checks.of(&key, || ArgumentCheck::compile(schema.get()));
+        match &*check {
+            Ok(check) => match output::broken_promise(check, schema.get(), &result) {
+                Some(why) => Outcome::invalid_output(why, result),
+                None => outcome,
+            },
+            // A schema that cannot be used promises nothing.
+            Err(_) => outcome,
+        }
+    }
+
+    fn server(&self, name: &str) -> Result<&Arc<Server>, ResolveError> {
+        let Some(server) = self.fleet.servers.get(name) else {
+            let known = self.fleet.servers.keys().map(AsRef::as_ref);
+            let near = owned(nearest(name, known, SUGGESTIONS));
+            return Err(ResolveError::UnknownServer { server: name.to_owned(), near });
+        };
+        match &server.status {
+            Status::Disabled => Err(ResolveError::Disabled { server: name.to_owned() }),
+            Status::NeedsApproval => Err(ResolveError::NotApproved { server: name.to_owned() }),
+            Status::NotAllowed(failure) => Err(ResolveError::NotAllowed {
+                server: name.to_owned(),
+                why: failure.message.clone(),
+            }),
+            _ => Ok(server),
+        }
+    }
+
+    fn check_arguments(
+        &self,
+        target: &Target,
+        tool: &Tool,
+        arguments: &Json,
+    ) -> Result<(), ResolveError> {
+        let mut parsed = as_object(target, arguments)?;
+        let schema = || tool.definition().input_schema.map_or("{}", RawValue::get);
+        let check = self.checks.of(tool.digest(), || ArgumentCheck::compile(schema()));
+        // `null` for what may be left out means that it is left out: models write that.
+        if let Some(members) = parsed.as_object_mut()
+            && members.values().any(Value::is_null)
+        {
+            let required = required_names(schema());
+            members.retain(|name, value| !value.is_null() || required.contains(name));
+        }
+        match &*check {
+            Ok(check) => check.check(&parsed).map_err(|problems| ResolveError::BadArguments {
+                target: target.clone(),
+                problems,
+            }),
+            Err(schema) => Err(ResolveError::BadSchema {
+                target: target.clone(),
+                problem: schema.to_string(),
+                hint: schema.hint(),
+            }),
+        }
+    }
+}
+
+impl ResolvedCall {
+    /// What is called.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The arguments: the text of a JSON object.
+    #[must_use]
+    pub const fn arguments(&self) -> &Json {
+        &self.arguments
+    }
+
+    /// The server, as it was when the call was resolved.
+    #[must_use]
+    pub const fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// The fingerprint of the definition that was shown.
+    #[must_use]
+    pub const fn definition_digest(&self) -> &Arc<str> {
+        &self.definition_digest
+    }
+
+    /// The fingerprint of target, definition and arguments together.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest::of([
+            self.target.to_string().as_bytes(),
+            self.definition_digest.as_bytes(),
+            self.arguments.as_str().as_bytes(),
+        ])
+    }
+}
+
+fn as_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
+    let parsed = strict::read(arguments.bytes()).map_err(|error| ResolveError::NotAnObject {
+        target: target.clone(),
+        problem: error.to_string(),
+    })?;
+    if parsed.is_object() {
+        Ok(parsed)
+    } else {
+        let problem = "the arguments are not a JSON object".to_owned();
+        Err(ResolveError::NotAnObject { target: target.clone(), problem })
+    }
+}
+
+fn required_names(schema: &str) -> Vec<String> {
+    #[derive(Default, Deserialize)]
+    struct Required {
+        #[serde(default)]
+        required: Vec<String>,
+    }
+    serde_json::from_str::<Required>(schema).unwrap_or_default().required
+}
+
+fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, ResolveError> {
+    let offers = &server.offers;
+    if let Some(item) = offers.resources.iter().find(|item| *item.key == *target.name) {
+        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+    }
+    if let Some(item) = offers.templates.iter().find(|item| template::fits(&item.key, &target.name))
+    {
+        return Ok(digest::of([item.raw.get().as_bytes()]).into());
+    }
+    // A tool's page may be in no list of resources: the tool's definition names it.
+    if target.name.starts_with("ui://")
+        && let Some(tool) =
+            offers.tools.iter().find(|tool| tool.page().is_some_and(|page| page == target.name))
+    {
+        return Ok(Arc::clone(tool.digest()));
+    }
+    Err(not_listed(target, server, offers.resources.iter().map(|item| &*item.key)))
+}
+
+fn prompt_digest(
+    target: &Target,
+    server: &Server,
+    arguments: &Json,
+) -> Result<Arc<str>, ResolveError> {
+    let prompts = &server.offers.prompts;
+    let item = prompts
+        .iter()
+        .find(|item| *item.key == *target.name)
+        .ok_or_else(|| not_listed(target, server, prompts.iter().map(|item| &*item.key)))?;
+    let given = as_object(target, arguments)?;
+    let wanted: Vec<Value> = definition(item)
+        .arguments
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    for argument in wanted {
+        let (name, required) = (argument.get("name"), argument.get("required"));
+        if let Some(name) = name.and_then(Value::as_str)
+            && required.and_then(Value::as_bool) == Some(true)
+            && given.get(name).is_none()
+        {
+            let problem = format!("the argument `{name}` is missing");
+            return Err(ResolveError::NotAnObject { target: target.clone(), problem });
+        }
+    }
+    Ok(digest::of([item.raw.get().as_bytes()]).into())
+}
+
+fn not_listed<'a>(
+    target: &Target,
+    server: &Server,
+    known: impl Iterator<Item = &'a str>,
+) -> ResolveError {
+    let status = &server.status;
+    if *status != Status::Ready {
+        let failure = status.failure();
+        let why = failure.map(|failure| format!(": {}", failure.message)).unwrap_or_default();
+        return ResolveError::NotReady {
+            server: target.server.clone(),
+            state: format!("{}{why}", state_of(status)),
+            hint: failure.and_then(|failure| failure.hint.clone()),
+        };
+    }
+    let near = owned(nearest(&target.name, known, SUGGESTIONS));
+    ResolveError::NotListed { target: target.clone(), near }
+}
+
+/// The state as a sentence has it after "is".
+fn state_of(status: &Status) -> &'static str {
+    match status {
+        Status::NeedsLogin(_) => "not logged in",
+        Status::NeedsApproval => "not approved",
+        Status::NotAllowed(_) => "not allowed",
+        Status::Disabled
+        | Status::Starting
+        | Status::Ready
+        | Status::Waiting { .. }
+        | Status::Failed(_) => status.word(),
+    }
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::ServerId;
+    use switchboard_scan::Severity;
+
+    use super::*;
+
+    fn flagged(server: &str, name: &str) -> Flagged {
+        Flagged {
+            server: ServerId::new(server).unwrap(),
+            kind: Kind::Tool,
+            name: name.to_owned(),
+            digest: format!("{server} {name}"),
+            pin: String::new(),
+            severity: Severity::Ask,
+            accepted: false,
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_that_of_the_target_s_own_server() {
+        let all = [("a", "x"), ("a", "y"), ("a/b", "x"), ("b", "y"), ("c", "x"), ("c", "z")];
+        let fleet = Arc::new(Fleet::default());
+        let catalog = Arc::new(Catalog::of(&fleet));
+        let lease = Lease::new(fleet, catalog, Arc::default())
+            .with_flagged(all.iter().map(|(server, name)| flagged(server, name)).collect());
+        for server in ["", "a", "a/", "a/b", "aa", "b", "c", "d"] {
+            for name in ["x", "y", "z"] {
+                let target = Target::new(TargetKind::Tool, server, name);
+                let found = lease.flagged(&target).map(|one| one.digest.clone());
+                let expected = all.contains(&(server, name)).then(|| format!("{server} {name}"));
+                assert_eq!(found, expected, "{target}");
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Holds a result to the output schema of its tool, and says what is broken without a word of the result.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use switchboard_text::{SHOWN, shown_text};
+
+use crate::arguments::ArgumentCheck;
+use crate::problem::{BadArguments, Problem, ProblemKind};
+
+/// What a result promises in its structured part.
+#[derive(Deserialize)]
+struct Structured {
+    /// `null` is a value like any other; only what is not there is none.
+    #[serde(default, rename = "structuredContent", deserialize_with = "given")]
+    content: Option<Value>,
+}
+
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// How a result breaks the schema of its tool, if it does.
+///
+/// The words go to a model in place of the result, so they hold what the schema says and nothing
+/// that only the result says: no value, and no name that the schema does not declare.
+pub(crate) fn broken_promise(check: &ArgumentCheck, schema: &str, result: &[u8]) -> Option<String> {
+    let content = match serde_json::from_slice::<Structured>(result) {
+        Ok(Structured { content: Some(content) }) => content,
+        Ok(Structured { content: None }) => {
+            return Some(
+                "its output schema promises a structured result, and there is none".into(),
+            );
+        }
+        // What can be read in two ways, or not at all, is not checked by half.
+        Err(_) => return Some("its structured result cannot be read".into()),
+    };
+    let problems = check.check_value(&content).err()?;
+    Some(format!("its structured result breaks its output schema: {}", listed(&problems, schema)))
+}
+
+fn listed(problems: &BadArguments, schema: &str) -> String {
+    let mut declared = BTreeSet::new();
+    if let Ok(schema) = serde_json::from_str(schema) {
+        declare(&schema, &mut declared);
+    }
+    let told = problems.problems.iter().map(|problem| told(problem, &declared));
+    let mut told = told.collect::<Vec<_>>().join("; ");
+    if problems.more > 0 {
+        told.push_str(&format!("; and {} more", problems.more));
+    }
+    told
+}
+
+fn told(problem: &Problem, declared: &BTreeSet<String>) -> String {
+    let place = place(&problem.path, declared);
+    match problem.kind {
+        ProblemKind::MissingRequired => format!("{place} is missing"),
+        ProblemKind::UnknownParameter => format!("{place} is not declared"),
+        ProblemKind::WrongType => {
+            format!("{place} must {}, got {}", problem.expected, problem.found)
+        }
+        ProblemKind::OutOfRange
+        | ProblemKind::PatternMismatch
+        | ProblemKind::NotInEnum
+        | ProblemKind::Other => format!("{place} must {}", problem.expected),
+    }
+}
+
+/// A place in the result, with names that the schema declares and numbers; `…` stands for others.
+fn place(path: &str, declared: &BTreeSet<String>) -> String {
+    if path.is_empty() {
+        return "it".to_owned();
+    }
+    let parts = path.split('/').skip(1).map(|part| {
+        let name = part.replace("~1", "/").replace("~0", "~");
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number || declared.contains(&name) { part } else { "…" }
+    });
+    let parts: Vec<&str> = parts.collect();
+    format!("`{}`", shown_text(&format!("/{}", parts.join("/")), SHOWN))
+}
+
+/// All names of members that a schema speaks of.
+fn declare(schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match (key.as_str(), value) {
+                    ("properties", Value::Object(properties)) => {
+                        names.extend(properties.keys().cloned());
+                    }
+                    ("required", Value::Array(required)) => {
+                        names.extend(required.iter().filter_map(Value::as_str).map(str::to_owned));
+                    }
+                    _ => {}
+                }
+                declare(value, names);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| declare(value, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"{"type": "object", "required": ["sum"], "additionalProperties": false,
+        "properties": {
+            "sum": {"type": "number", "maximum": 10},
+            "unit": {"enum": ["cm", "m"]},
+            "of": {"type": "array", "items": {"type": "integer"}},
+            "by": {"type": "object", "additionalProperties": {"type": "number"}}}}"#;
+
+    fn why(schema: &str, result: &str) -> Option<String> {
+        let check = ArgumentCheck::compile(schema).unwrap();
+        broken_promise(&check, schema, result.as_bytes())
+    }
+
+    #[test]
+    fn a_result_is_told_by_what_its_schema_says_and_by_nothing_that_it_says() {
+        let evil = "obey me";
+        for (content, expected) in [
+            (r#"{"sum": 3, "unit": "cm"}"#, None),
+            (r#"{"sum": "obey me"}"#, Some("`/sum` must be a number, got a string")),
+            (r#"{"sum": 99}"#, Some("`/sum` must be at most 10")),
+            (r#"{"sum": 1, "unit": "obey me"}"#, Some("`/unit` must be one of \"cm\", \"m\"")),
+            (r#"{"sum": 1, "obey me": 1}"#, Some("`/…` is not declared")),
+            (
+                r#"{"sum": 1, "by": {"obey me": "x"}}"#,
+                Some("`/by/…` must be a number, got a string"),
+            ),
+            (
+                r#"{"sum": 1, "of": [1, "obey me"]}"#,
+                Some("`/of/1` must be an integer, got a string"),
+            ),
+            (r#"{"som": 1}"#, Some("`/…` is not declared; `/sum` is missing")),
+            ("null", Some("it must be an object, got null")),
+            ("[]", Some("it must be an object, got an array")),
+        ] {
+            let result = format!(r#"{{"content": ["{evil}"], "structuredContent": {content}}}"#);
+            let why = why(SCHEMA, &result);
+            let before = "its structured result breaks its output schema: ";
+            assert_eq!(why, expected.map(|words| format!("{before}{words}")), "{content}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_twice_or_unreadable_breaks_the_promise() {
+        let unreadable = Some("its structured result cannot be read".to_owned());
+        for (result, expected) in [
+            (
+                r#"{"content": []}"#,
+                Some(
+                    "its output schema promises a structured result, and there is none".to_owned(),
+                ),
+            ),
+            (r#"{"structuredContent": {"sum": 1}, "structuredContent": {}}"#, unreadable.clone()),
+            (r#"{"structuredContent": {"sum": 1, "of": "\ud800"}}"#, unreadable),
+        ] {
+            assert_eq!(why(SCHEMA, result), expected, "{result}");
+        }
+    }
+
+    #[test]
+    fn a_schema_may_promise_something_else_than_an_object() {
+        let schema = r#"{"type": "array", "items": {"type": "string"}}"#;
+        assert_eq!(why(schema, r#"{"structuredContent": ["a"]}"#), None);
+        assert_eq!(why("{}", r#"{"structuredContent": null}"#), None);
+        assert!(why(schema, r#"{"structuredContent": [1]}"#).is_some());
+    }
+}

@@ -1,0 +1,358 @@
+//! Says what is wrong with the arguments of a call, so that a model or a person can mend them.
+
+use std::fmt;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+use switchboard_text::{SHOWN, nearest, shown_text, shown_value};
+
+/// More problems than this are counted, not listed.
+const MOST_PROBLEMS: usize = 5;
+const MOST_OPTIONS: usize = 10;
+
+/// What kind of problem it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProblemKind {
+    /// A required parameter is missing.
+    MissingRequired,
+    /// The value is of another type.
+    WrongType,
+    /// The value is too small, too large, too short or too long.
+    OutOfRange,
+    /// The text does not match its pattern.
+    PatternMismatch,
+    /// The tool has no such parameter.
+    UnknownParameter,
+    /// The value is none of those allowed.
+    NotInEnum,
+    /// Anything else that the schema asks for.
+    Other,
+}
+
+/// One thing that is wrong with the arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, as a JSON pointer into the arguments; as sent, so escape it before showing it.
+    pub path: String,
+    /// What kind of problem it is.
+    pub kind: ProblemKind,
+    /// What is expected there, as it follows "must": `be an integer`.
+    pub expected: String,
+    /// What was found there, escaped and cut.
+    pub found: String,
+    /// A name that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn not_an_object(arguments: &Value) -> Self {
+        Self {
+            path: String::new(),
+            kind: ProblemKind::WrongType,
+            expected: "be an object".to_owned(),
+            found: type_of(arguments).to_owned(),
+            suggestion: None,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => formatter.write_str("the arguments")?,
+            path => write!(formatter, "`{}`", shown_text(path, SHOWN))?,
+        }
+        let suggestion = self.suggestion.as_deref().map(|name| shown_text(name, SHOWN));
+        match (self.kind, suggestion) {
+            (ProblemKind::MissingRequired, None) => formatter.write_str(" is required but missing"),
+            (ProblemKind::MissingRequired, Some(given)) => {
+                write!(formatter, " is required but missing, perhaps given as `{given}`")
+            }
+            (ProblemKind::UnknownParameter, None) => formatter.write_str(" is not a parameter"),
+            (ProblemKind::UnknownParameter, Some(meant)) => {
+                write!(formatter, " is not a parameter, did you mean `{meant}`?")
+            }
+            _ => write!(formatter, " must {}, got {}", self.expected, self.found),
+        }
+    }
+}
+
+/// Arguments that do not fit the schema, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Listed(self))]
+pub struct BadArguments {
+    /// The first problems, at most five.
+    pub problems: Vec<Problem>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+impl BadArguments {
+    pub(crate) fn one(problem: Problem) -> Self {
+        Self { problems: vec![problem], more: 0 }
+    }
+}
+
+struct Listed<'a>(&'a BadArguments);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, problem) in self.0.problems.iter().enumerate() {
+            let before = if position == 0 { "" } else { "; " };
+            write!(formatter, "{before}{problem}")?;
+        }
+        match self.0.more {
+            0 => Ok(()),
+            more => write!(formatter, "; and {more} more"),
+        }
+    }
+}
+
+/// Reads the errors of the validator into problems.
+pub(crate) struct Reader<'a> {
+    schema: &'a Value,
+    arguments: &'a Value,
+    problems: Vec<Problem>,
+    more: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(schema: &'a Value, arguments: &'a Value) -> Self {
+        Self { schema, arguments, problems: Vec::new(), more: 0 }
+    }
+
+    pub(crate) fn read<'e>(
+        mut self,
+        errors: impl Iterator<Item = ValidationError<'e>>,
+    ) -> BadArguments {
+        for error in errors {
+            self.error(&error);
+        }
+        BadArguments { problems: self.problems, more: self.more }
+    }
+
+    fn push(&mut self, problem: Problem) {
+        if self.problems.contains(&problem) {
+            return;
+        }
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn error(&mut self, error: &ValidationError<'_>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.more += 1;
+            return;
+        }
+        let path = error.instance_path().as_str();
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                self.unknown(path, unexpected, error.schema_path().as_str());
+            }
+            ValidationErrorKind::Required { property: Value::String(name) } => {
+                self.missing(path, name);
+            }
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context } => self.alternatives(error, context),
+            kind => {
+                let (kind, expected) = expectation(kind);
+                let found = error.instance();
+                let found = match kind {
+                    ProblemKind::WrongType => type_of(found).to_owned(),
+                    _ => shown_value(found),
+                };
+                self.push(Problem {
+                    path: path.to_owned(),
+                    kind,
+                    expected,
+                    found,
+                    suggestion: None,
+                });
+            }
+        }
+    }
+
+    fn missing(&mut self, path: &str, name: &str) {
+        let known = self.schema.get("properties").and_then(Value::as_object);
+        let is_known =
+            |given: &str| path.is_empty() && known.is_some_and(|k| k.contains_key(given));
+        let given = self.arguments.pointer(path).and_then(Value::as_object);
+        let given = given.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
+        let strangers = given.filter(|given| !is_known(given));
+        let suggestion = nearest(name, strangers, 1).first().map(|name| (*name).to_owned());
+        self.push(Problem {
+            path: format!("{path}/{}", pointer_part(name)),
+            kind: ProblemKind::MissingRequired,
+            expected: "be given".to_owned(),
+            found: "nothing".to_owned(),
+            suggestion,
+        });
+    }
+
+    fn unknown(&mut self, path: &str, names: &[String], keyword_path: &str) {
+        let known = self.known_names(keyword_path);
+        let room = MOST_PROBLEMS.saturating_sub(self.problems.len());
+        self.more += names.len().saturating_sub(room);
+        for name in names.iter().take(room) {
+            let path = format!("{path}/{}", pointer_part(name));
+            let value = self.arguments.pointer(&path);
+            let meant = nearest(name, known.iter().map(String::as_str), 1);
+            self.push(Problem {
+                kind: ProblemKind::UnknownParameter,
+                expected: "not be given".to_owned(),
+                found: value.map_or_else(|| "a value".to_owned(), shown_value),
+                suggestion: meant.first().map(|name| (*name).to_owned()),
+                path,
+            });
+        }
+    }
+
+    /// The parameters declared beside the keyword at this place of the schema.
+    fn known_names(&self, keyword_path: &str) -> Vec<String> {
+        let parent = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let schema = self.schema.pointer(parent).unwrap_or(self.schema);
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
+    }
+
+    /// Reads why no alternative fits: the types they want, or the problems of the one that was
+    /// most likely meant.
+    fn alternatives(&mut self, error: &ValidationError<'_>, branches: &[Vec<ValidationError<'_>>]) {
+        let here = error.instance_path().as_str();
+        let wrong_type = |error: &ValidationError<'_>| {
+            error.instance_path().as_str() == here
+                && matches!(error.kind(), ValidationErrorKind::Type { .. })
+        };
+        let mut wanted: Vec<String> = Vec::new();
+        let mut meant: Vec<&Vec<ValidationError<'_>>> = Vec::new();
+        for branch in branches {
+            match branch.iter().find(|error| wrong_type(error)).map(ValidationError::kind) {
+                Some(ValidationErrorKind::Type { kind }) => wanted.extend(type_names(kind)),
+                _ => meant.push(branch),
+            }
+        }
+        wanted.dedup();
+        let only = match meant.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        if let Some(branch) = only {
+            branch.iter().for_each(|error| self.error(error));
+            return;
+        }
+        let (kind, expected, found) = if meant.is_empty() && !wanted.is_empty() {
+            let found = type_of(error.instance()).to_owned();
+            (ProblemKind::WrongType, format!("be {}", wanted.join(" or ")), found)
+        } else {
+            let expected = format!("fit one of {} alternatives", branches.len());
+            (ProblemKind::Other, expected, shown_value(error.instance()))
+        };
+        self.push(Problem { path: here.to_owned(), kind, expected, found, suggestion: None });
+    }
+}
+
+/// What kind of problem an error is, and what it expects as it follows "must".
+fn expectation(kind: &ValidationErrorKind) -> (ProblemKind, String) {
+    use ValidationErrorKind as Kind;
+    let plural = |count: u64, unit: &str| match count {
+        1 => format!("1 {unit}"),
+        _ => format!("{count} {unit}s"),
+    };
+    let range = |text: String| (ProblemKind::OutOfRange, text);
+    let other = |text: String| (ProblemKind::Other, text);
+    match kind {
+        Kind::Type { kind } => {
+            (ProblemKind::WrongType, format!("be {}", type_names(kind).join(" or ")))
+        }
+        Kind::Enum { options } => (ProblemKind::NotInEnum, listed(options)),
+        Kind::Constant { expected_value } => {
+            (ProblemKind::NotInEnum, format!("be {}", shown_value(expected_value)))
+        }
+        Kind::Minimum { limit } => range(format!("be at least {limit}")),
+        Kind::Maximum { limit } => range(format!("be at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => range(format!("be more than {limit}")),
+        Kind::ExclusiveMaximum { limit } => range(format!("be less than {limit}")),
+        Kind::MultipleOf { multiple_of } => range(format!("be a multiple of {multiple_of}")),
+        Kind::MinLength { limit } => {
+            range(format!("have at least {}", plural(*limit, "character")))
+        }
+        Kind::MaxLength { limit } => range(format!("have at most {}", plural(*limit, "character"))),
+        Kind::MinItems { limit } => range(format!("have at least {}", plural(*limit, "item"))),
+        Kind::MaxItems { limit } => range(format!("have at most {}", plural(*limit, "item"))),
+        Kind::AdditionalItems { limit } => {
+            let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
+            range(format!("have at most {}", plural(limit, "item")))
+        }
+        Kind::MinProperties { limit } => {
+            range(format!("have at least {}", plural(*limit, "member")))
+        }
+        Kind::MaxProperties { limit } => {
+            range(format!("have at most {}", plural(*limit, "member")))
+        }
+        Kind::Pattern { pattern } => {
+            (ProblemKind::PatternMismatch, format!("match `{}`", shown_text(pattern, SHOWN)))
+        }
+        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
+            (ProblemKind::PatternMismatch, "match a pattern that takes too long to try".to_owned())
+        }
+        Kind::Format { format } => {
+            (ProblemKind::PatternMismatch, format!("be a valid {}", shown_text(format, SHOWN)))
+        }
+        Kind::PropertyNames { error } => {
+            other(format!("have other member names: {}", expectation(error.kind()).1))
+        }
+        Kind::OneOfMultipleValid { .. } => other("fit only one of the alternatives".to_owned()),
+        Kind::UniqueItems => other("have no item twice".to_owned()),
+        Kind::Contains => other("contain an item of the wanted kind".to_owned()),
+        Kind::FalseSchema => other("not be given".to_owned()),
+        Kind::Not { .. } => other("not be of the excluded kind".to_owned()),
+        kind => other(format!("satisfy `{}`", kind.keyword())),
+    }
+}
+
+fn listed(options: &Value) -> String {
+    let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let shown: Vec<String> = options.iter().take(MOST_OPTIONS).map(shown_value).collect();
+    let rest = if options.len() > MOST_OPTIONS { ", …" } else { "" };
+    format!("be one of {}{rest}", shown.join(", "))
+}
+
+fn type_names(kind: &TypeKind) -> Vec<String> {
+    let name = |json_type: JsonType| article(&json_type.to_string()).to_owned();
+    match kind {
+        TypeKind::Single(json_type) => vec![name(*json_type)],
+        TypeKind::Multiple(types) => types.iter().map(name).collect(),
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    article(match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    })
+}
+
+fn article(json_type: &str) -> &'static str {
+    match json_type {
+        "null" => "null",
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "number" => "a number",
+        "string" => "a string",
+        "array" => "an array",
+        _ => "an object",
+    }
+}
+
+fn pointer_part(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,300 @@
+//! Measures a schema before it is compiled, so that a small text cannot unfold into endless work.
+
+use std::collections::HashMap;
+use std::ptr;
+
+use serde_json::Value;
+
+use crate::arguments::BadSchema;
+
+/// How deep a schema may nest, in its text and along its references.
+pub(crate) const DEEPEST: usize = 64;
+/// How many subschemas a schema may have once every reference is followed.
+const MOST_SUBSCHEMAS: usize = 10_000;
+/// What a published meta-schema counts for; it refers to itself in as many places.
+const META_SCHEMA: Extent = Extent { subschemas: 60, depth: 8, returns: 16, patterns: 0 };
+
+/// How far a schema reaches when its references are followed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Subschemas met, counting one as often as it is reached.
+    pub(crate) subschemas: usize,
+    /// The longest way down.
+    pub(crate) depth: usize,
+    /// Ways back to a schema that is still being followed; none if it does not contain itself.
+    pub(crate) returns: usize,
+    /// Regular expressions in the text; only counted for a whole schema.
+    pub(crate) patterns: usize,
+}
+
+/// Measures a schema, or says why it is not worth compiling.
+pub(crate) fn measure(schema: &Value) -> Result<Extent, BadSchema> {
+    if deeper_than(schema, DEEPEST) {
+        return Err(BadSchema::TooDeep { limit: DEEPEST });
+    }
+    let mut walk = Walk::default();
+    walk.survey(schema);
+    let mut extent = walk.schema(schema, (schema, schema), 0)?;
+    extent.patterns = walk.patterns;
+    if extent.subschemas > MOST_SUBSCHEMAS {
+        return Err(BadSchema::TooManySubschemas { limit: MOST_SUBSCHEMAS });
+    }
+    Ok(extent)
+}
+
+/// Whether a value nests deeper than this.
+pub(crate) fn deeper_than(value: &Value, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else {
+        return value.is_object() || value.is_array();
+    };
+    match value {
+        Value::Array(items) => items.iter().any(|item| deeper_than(item, below)),
+        Value::Object(members) => members.values().any(|member| deeper_than(member, below)),
+        _ => false,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Visit {
+    Open,
+    Done(Extent),
+}
+
+#[derive(Default)]
+struct Walk<'a> {
+    visits: HashMap<*const Value, Visit>,
+    /// Embedded schemas by their `$id`, and by `#` and their anchor.
+    identifiers: HashMap<String, Vec<&'a Value>>,
+    patterns: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Follows a schema within the document and the embedded resource it belongs to.
+    fn schema(
+        &mut self,
+        schema: &'a Value,
+        (document, resource): (&'a Value, &'a Value),
+        depth: usize,
+    ) -> Result<Extent, BadSchema> {
+        let leaf = Extent { subschemas: 1, depth: 1, ..Extent::default() };
+        let Value::Object(members) = schema else { return Ok(leaf) };
+        match self.visits.get(&ptr::from_ref(schema)) {
+            Some(Visit::Open) => return Ok(Extent { returns: 1, ..leaf }),
+            Some(Visit::Done(extent)) => return Ok(*extent),
+            None => {}
+        }
+        // A chain of references may be long where the text is flat.
+        if depth > DEEPEST {
+            return Err(BadSchema::TooDeep { limit: DEEPEST });
+        }
+        self.visits.insert(schema, Visit::Open);
+        let own = members.get("$id").and_then(Value::as_str);
+        let resource = if own.is_some_and(|id| !id.starts_with('#')) { schema } else { resource };
+        let mut total = Extent { depth: 0, ..leaf };
+        let mut below = Vec::new();
+        for (keyword, value) in members {
+            if let ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) =
+                (keyword.as_str(), value)
+            {
+                if is_meta_schema(reference) {
+                    add(&mut total, META_SCHEMA);
+                } else {
+                    below.extend(self.targets(reference, (document, resource))?);
+                }
+            }
+            if matches!(keyword.as_str(), "$defs" | "definitions") {
+                self.definitions(value, (document, resource), depth)?;
+            } else {
+                subschemas(keyword, value, |subschema| below.push(subschema));
+            }
+        }
+        for subschema in below {
+            let extent = self.schema(subschema, (document, resource), depth + 1)?;
+            add(&mut total, extent);
+        }
+        total.depth += 1;
+        if total.depth > DEEPEST {
+            return Err(BadSchema::TooDeep { limit: DEEPEST });
+        }
+        self.visits.insert(schema, Visit::Done(total));
+        Ok(total)
+    }
+
+    /// Follows definitions for their errors only: they count where they are referred to.
+    fn definitions(
+        &mut self,
+        definitions: &'a Value,
+        place: (&'a Value, &'a Value),
+        depth: usize,
+    ) -> Result<(), BadSchema> {
+        let definitions = definitions.as_object().into_iter().flat_map(serde_json::Map::values);
+        for definition in definitions {
+            self.schema(definition, place, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Everything a reference may point to.
+    ///
+    /// Which of several it is depends on the draft and on the way there; counting all of them
+    /// measures too much rather than too little.
+    fn targets(
+        &self,
+        reference: &str,
+        (document, resource): (&'a Value, &'a Value),
+    ) -> Result<Vec<&'a Value>, BadSchema> {
+        let (place, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let bases = if !place.is_empty() {
+            self.identifiers
+                .get(place)
+                .cloned()
+                .ok_or_else(|| BadSchema::RemoteReference { reference: reference.to_owned() })?
+        } else if ptr::eq(document, resource) {
+            vec![document]
+        } else {
+            vec![document, resource]
+        };
+        let targets = if fragment.is_empty() {
+            bases
+        } else if fragment.starts_with('/') {
+            let pointer = percent_decoded(fragment);
+            bases.into_iter().filter_map(|base| base.pointer(&pointer)).collect()
+        } else {
+            self.identifiers.get(&format!("#{fragment}")).cloned().unwrap_or_default()
+        };
+        if targets.is_empty() {
+            return Err(BadSchema::UnknownReference { reference: reference.to_owned() });
+        }
+        Ok(targets)
+    }
+
+    /// Notes what can be referred to by name, and counts patterns.
+    fn survey(&mut self, value: &'a Value) {
+        match value {
+            Value::Object(members) => {
+                for (keyword, mark) in [("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")] {
+                    if let Some(Value::String(text)) = members.get(keyword) {
+                        let identifier = format!("{mark}{}", text.trim_end_matches('#'));
+                        self.identifiers.entry(identifier).or_default().push(value);
+                    }
+                }
+                let keyed = members.get("patternProperties").and_then(Value::as_object);
+                self.patterns += keyed.map_or(0, serde_json::Map::len);
+                self.patterns += usize::from(members.get("pattern").is_some_and(Value::is_string));
+                members.values().for_each(|member| self.survey(member));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.survey(item)),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a reference names a published meta-schema, which needs no fetching.
+fn is_meta_schema(reference: &str) -> bool {
+    ["http://json-schema.org/", "https://json-schema.org/"]
+        .iter()
+        .any(|published| reference.starts_with(published))
+}
+
+fn add(total: &mut Extent, part: Extent) {
+    total.subschemas = total.subschemas.saturating_add(part.subschemas);
+    total.depth = total.depth.max(part.depth);
+    total.returns = total.returns.saturating_add(part.returns);
+}
+
+/// Calls `take` with the schemas a keyword holds; a default or an example holds none.
+fn subschemas<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Value)) {
+    match (keyword, value) {
+        (
+            "properties" | "patternProperties" | "dependentSchemas" | "dependencies",
+            Value::Object(schemas),
+        ) => schemas.values().filter(|schema| schema.is_object()).for_each(take),
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems" | "items", Value::Array(schemas)) => {
+            schemas.iter().for_each(take);
+        }
+        (
+            "items"
+            | "additionalItems"
+            | "additionalProperties"
+            | "contains"
+            | "contentSchema"
+            | "else"
+            | "if"
+            | "not"
+            | "propertyNames"
+            | "then"
+            | "unevaluatedItems"
+            | "unevaluatedProperties",
+            Value::Object(_),
+        ) => take(value),
+        _ => {}
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let mut ahead = bytes.clone();
+        let code = if byte == b'%' { hexadecimal(ahead.next(), ahead.next()) } else { None };
+        if code.is_some() {
+            bytes = ahead;
+        }
+        decoded.push(code.unwrap_or(byte));
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+fn hexadecimal(high: Option<u8>, low: Option<u8>) -> Option<u8> {
+    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_plain_schema_is_measured_without_ways_back() {
+        let schema = json!({"properties": {"a": {"items": {"pattern": "x"}}, "b": true},
+            "patternProperties": {"^y": true},
+            "default": {"$ref": "http://example.com/x"}});
+        assert_eq!(
+            measure(&schema).unwrap(),
+            Extent { subschemas: 3, depth: 3, returns: 0, patterns: 2 }
+        );
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_has_ways_back() {
+        let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
+        assert_eq!(
+            measure(&tree).unwrap(),
+            Extent { subschemas: 5, depth: 3, returns: 2, patterns: 0 }
+        );
+    }
+
+    #[test]
+    fn definitions_count_where_they_are_referred_to() {
+        let schema = json!({"$ref": "#/$defs/a", "$defs": {
+            "a": {"properties": {"x": {"$ref": "#/$defs/b"}, "y": {"$ref": "#/$defs/b"}}},
+            "b": {"type": "string"}, "c": {"items": {"$ref": "#/$defs/c"}}}});
+        let expected = Extent { subschemas: 6, depth: 4, returns: 0, patterns: 0 };
+        assert_eq!(measure(&schema).unwrap(), expected);
+    }
+
+    #[test]
+    fn references_within_the_document_are_followed() {
+        let references = ["#/$defs/a%20b", "#named", "inner", "inner#/properties/x", "#"];
+        for reference in references {
+            let schema = json!({"$ref": reference, "$defs": {
+                "a b": {"type": "string"},
+                "c": {"$anchor": "named"},
+                "d": {"$id": "inner", "properties": {"x": {"$ref": "#"}}},
+            }});
+            assert!(measure(&schema).is_ok(), "{reference}");
+        }
+    }
+}

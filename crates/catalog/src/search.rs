@@ -1,0 +1,259 @@
+//! Finds tools by words, for catalogs too long to show whole.
+
+use switchboard_text::{each_part, each_word, is_common, stem};
+
+use crate::search_build::Builder;
+
+/// More words than this in one question add nothing but work.
+const MOST_WORDS: usize = 64;
+/// How many longer words an unfinished last word may stand for.
+const MOST_ENDINGS: usize = 256;
+const SHORTEST_PREFIX: usize = 2;
+/// What a longer word counts when the last word of the question is no whole word of the catalog.
+const UNFINISHED: f32 = 0.6;
+/// What a longer word counts when the last word may well be meant as it stands.
+const FINISHED: f32 = 0.1;
+
+/// One tool, as search sees it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Document<'a> {
+    /// The server's name.
+    pub server: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+    /// The tool's title for people.
+    pub title: Option<&'a str>,
+    /// What the tool does.
+    pub description: Option<&'a str>,
+    /// What the tool takes.
+    pub parameters: &'a [Parameter<'a>],
+}
+
+/// One parameter of a tool, as search sees it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Parameter<'a> {
+    /// The parameter's name.
+    pub name: &'a str,
+    /// What the parameter means.
+    pub description: Option<&'a str>,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The position of the tool in the list the index was built from.
+    pub document: usize,
+    /// How well it fits; only comparable within one answer.
+    pub score: f32,
+}
+
+/// The words of a catalog and where each occurs, ranked by BM25.
+///
+/// Terms lie sorted in one string, their postings in flat lists beside it: a catalog of tens of
+/// thousands of tools stays within a few megabytes, and a prefix is a range.
+#[derive(Debug, Clone, Default)]
+pub struct Index {
+    pub(crate) letters: String,
+    /// Where each term begins in `letters`; one more entry than terms.
+    pub(crate) letter_starts: Vec<u32>,
+    /// Where each term's postings begin; one more entry than terms.
+    pub(crate) posting_starts: Vec<u32>,
+    pub(crate) posting_documents: Vec<u32>,
+    /// How much a term says about a document, in units of [`Index::IMPACT_UNIT`].
+    pub(crate) posting_impacts: Vec<u16>,
+    /// Digests of whole names, sorted, with the document each belongs to.
+    pub(crate) names: Vec<(u64, u32)>,
+    pub(crate) documents: usize,
+}
+
+impl Index {
+    /// One step of an impact; the largest impact just fits.
+    pub(crate) const IMPACT_UNIT: f32 = 2.5 / 65_535.0;
+
+    /// Builds the index; hits refer to documents by their position here.
+    #[must_use]
+    pub fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Self {
+        let mut builder = Builder::default();
+        for document in documents {
+            builder.add(&document);
+        }
+        builder.finish()
+    }
+
+    /// How many documents the index holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    /// Whether the index holds no document.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// The memory the index takes, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.letters.capacity()
+            + 4 * (self.letter_starts.capacity() + self.posting_starts.capacity())
+            + 4 * self.posting_documents.capacity()
+            + 2 * self.posting_impacts.capacity()
+            + size_of::<(u64, u32)>() * self.names.capacity()
+    }
+
+    /// The documents that fit the question best, best first.
+    ///
+    /// A document whose name is the question comes first. The last word may be unfinished unless
+    /// something follows it.
+    #[must_use]
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
+        if limit == 0 || self.is_empty() {
+            return Vec::new();
+        }
+        let question = Question::of(query);
+        let mut scores = vec![0.0_f32; self.documents];
+        for word in &question.stems {
+            if let Ok(term) = self.find(word) {
+                self.add_term(term, 1.0, &mut scores);
+            }
+        }
+        if let Some(prefix) = &question.unfinished {
+            self.add_endings(prefix, &mut scores);
+        }
+        self.lift_exact(query, &mut scores);
+        best(&scores, limit)
+    }
+
+    fn term(&self, term: usize) -> &str {
+        range(&self.letter_starts, term).and_then(|range| self.letters.get(range)).unwrap_or("")
+    }
+
+    fn terms(&self) -> usize {
+        self.letter_starts.len().saturating_sub(1)
+    }
+
+    /// The position of a term, or where it would stand.
+    fn find(&self, word: &str) -> Result<usize, usize> {
+        let (mut low, mut high) = (0, self.terms());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.term(middle).cmp(word) {
+                std::cmp::Ordering::Equal => return Ok(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
+    }
+
+    fn add_term(&self, term: usize, weight: f32, scores: &mut [f32]) {
+        let Some(range) = range(&self.posting_starts, term) else { return };
+        let frequency = range.len() as f32;
+        let rarity = (1.0 + (self.documents as f32 - frequency + 0.5) / (frequency + 0.5)).ln();
+        let factor = weight * rarity * Self::IMPACT_UNIT;
+        let documents = self.posting_documents.get(range.clone()).unwrap_or_default();
+        let impacts = self.posting_impacts.get(range).unwrap_or_default();
+        for (document, impact) in documents.iter().zip(impacts) {
+            if let Some(score) = scores.get_mut(*document as usize) {
+                *score += factor * f32::from(*impact);
+            }
+        }
+    }
+
+    fn add_endings(&self, prefix: &str, scores: &mut [f32]) {
+        let stemmed = stem(prefix);
+        let weight = if self.find(stemmed).is_ok() { FINISHED } else { UNFINISHED };
+        let first = self.find(prefix).unwrap_or_else(|place| place);
+        for term in (first..self.terms()).take(MOST_ENDINGS) {
+            let word = self.term(term);
+            if !word.starts_with(prefix) {
+                break;
+            }
+            if word != stemmed {
+                self.add_term(term, weight, scores);
+            }
+        }
+    }
+
+    /// Puts documents whose whole name is the question above all others.
+    fn lift_exact(&self, query: &str, scores: &mut [f32]) {
+        let digest = name_digest([query]);
+        let first = self.names.partition_point(|entry| entry.0 < digest);
+        let same = self.names.iter().skip(first).take_while(|entry| entry.0 == digest);
+        let top = scores.iter().copied().fold(0.0, f32::max);
+        for (_, document) in same {
+            if let Some(score) = scores.get_mut(*document as usize).filter(|score| **score <= top) {
+                *score += top + 1.0;
+            }
+        }
+    }
+}
+
+fn range(starts: &[u32], index: usize) -> Option<std::ops::Range<usize>> {
+    Some(*starts.get(index)? as usize..*starts.get(index + 1)? as usize)
+}
+
+/// A digest of the letters of a name, without case and separators.
+pub(crate) fn name_digest<'a>(pieces: impl IntoIterator<Item = &'a str>) -> u64 {
+    // FNV-1a: two names with one digest would only be ranked together.
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    for piece in pieces {
+        each_part(piece, |part| {
+            for byte in part.bytes() {
+                digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        });
+    }
+    digest
+}
+
+struct Question {
+    stems: Vec<String>,
+    unfinished: Option<String>,
+}
+
+impl Question {
+    fn of(query: &str) -> Self {
+        let mut words: Vec<String> = Vec::new();
+        each_word(query, |word| {
+            if words.len() < MOST_WORDS {
+                words.push(word.to_owned());
+            }
+        });
+        let ends_in_word = query.chars().next_back().is_some_and(char::is_alphanumeric);
+        let unfinished = words
+            .last()
+            .filter(|word| ends_in_word && word.len() >= SHORTEST_PREFIX && !is_common(word))
+            .cloned();
+        let mut stems: Vec<String> = Vec::new();
+        let telling = words.iter().any(|word| !is_common(word));
+        for word in words.iter().filter(|word| !telling || !is_common(word)) {
+            let stem = stem(word);
+            if !stems.iter().any(|known| known == stem) {
+                stems.push(stem.to_owned());
+            }
+        }
+        Self { stems, unfinished }
+    }
+}
+
+/// The highest scores, best first; equals in the order of the documents.
+fn best(scores: &[f32], limit: usize) -> Vec<Hit> {
+    let by_rank = |left: &Hit, right: &Hit| {
+        right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
+    };
+    let found = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
+    let mut hits: Vec<Hit> =
+        found.map(|(document, score)| Hit { document, score: *score }).collect();
+    if hits.len() > limit {
+        hits.select_nth_unstable_by(limit, by_rank);
+        hits.truncate(limit);
+    }
+    hits.sort_unstable_by(by_rank);
+    hits
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

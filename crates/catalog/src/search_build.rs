@@ -1,0 +1,140 @@
+//! Builds the search index: counts words by field, then lays them out flat.
+
+use std::collections::HashMap;
+
+use switchboard_text::{each_word, is_common, stem};
+
+use crate::search::{Document, Index, name_digest};
+
+const NAME: f32 = 3.0;
+const TITLE: f32 = 2.0;
+const PLAIN: f32 = 1.0;
+/// Longer descriptions are cut: past this many words a text buries its tool.
+const MOST_WORDS: usize = 1_000;
+/// How soon a repeated word stops counting more, and how much long documents are held back.
+const SATURATION: f32 = 1.2;
+const LENGTH_SHARE: f32 = 0.5;
+
+/// Collects the words of documents, one document after another.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    vocabulary: HashMap<Box<str>, u32>,
+    /// Term, document and weighted count, in the order of the documents.
+    counts: Vec<(u32, u32, f32)>,
+    lengths: Vec<f32>,
+    names: Vec<(u64, u32)>,
+    scratch: Vec<(u32, f32)>,
+}
+
+impl Builder {
+    /// Adds the words of a document.
+    pub(crate) fn add(&mut self, document: &Document<'_>) {
+        let Ok(number) = u32::try_from(self.lengths.len()) else { return };
+        self.scratch.clear();
+        self.field(document.name, NAME);
+        self.field(document.title.unwrap_or_default(), TITLE);
+        self.field(document.server, PLAIN);
+        self.field(document.description.unwrap_or_default(), PLAIN);
+        for parameter in document.parameters {
+            self.field(parameter.name, PLAIN);
+            self.field(parameter.description.unwrap_or_default(), PLAIN);
+        }
+        self.lengths.push(self.scratch.iter().map(|(_, weight)| weight).sum());
+        self.scratch.sort_unstable_by_key(|(term, _)| *term);
+        for run in self.scratch.chunk_by(|left, right| left.0 == right.0) {
+            if let Some((term, _)) = run.first() {
+                let count = run.iter().map(|(_, weight)| weight).sum();
+                self.counts.push((*term, number, count));
+            }
+        }
+        self.names.push((name_digest([document.name]), number));
+        self.names.push((name_digest([document.server, document.name]), number));
+    }
+
+    fn field(&mut self, text: &str, weight: f32) {
+        let Self { vocabulary, scratch, .. } = self;
+        each_word(text, |word| {
+            // Common words stay findable in names, where there are few words to go by.
+            if scratch.len() >= MOST_WORDS || (weight < TITLE && is_common(word)) {
+                return;
+            }
+            let word = stem(word);
+            let term = vocabulary.get(word).copied().unwrap_or_else(|| {
+                let term = u32::try_from(vocabulary.len()).unwrap_or(u32::MAX);
+                vocabulary.insert(word.into(), term);
+                term
+            });
+            scratch.push((term, weight));
+        });
+    }
+
+    /// Lays the collected words out flat.
+    pub(crate) fn finish(mut self) -> Index {
+        let mut index = Index { documents: self.lengths.len(), ..Index::default() };
+        let places = self.lay_out_terms(&mut index);
+        self.lay_out_postings(&places, &mut index);
+        self.names.sort_unstable();
+        self.names.dedup();
+        self.names.shrink_to_fit();
+        index.names = self.names;
+        index
+    }
+
+    /// Writes the terms in alphabetical order; says where each one went.
+    fn lay_out_terms(&self, index: &mut Index) -> Vec<u32> {
+        let mut terms: Vec<(&str, u32)> =
+            self.vocabulary.iter().map(|(word, term)| (&**word, *term)).collect();
+        terms.sort_unstable();
+        let mut places = vec![0; terms.len()];
+        index.letters.reserve_exact(terms.iter().map(|(word, _)| word.len()).sum());
+        index.letter_starts = Vec::with_capacity(terms.len() + 1);
+        index.letter_starts.push(0);
+        for (place, (word, term)) in (0_u32..).zip(terms) {
+            index.letters.push_str(word);
+            index.letter_starts.push(u32::try_from(index.letters.len()).unwrap_or(u32::MAX));
+            if let Some(slot) = places.get_mut(term as usize) {
+                *slot = place;
+            }
+        }
+        places
+    }
+
+    fn lay_out_postings(&self, places: &[u32], index: &mut Index) {
+        let place_of = |term: u32| places.get(term as usize).map_or(0, |place| *place as usize);
+        let mut starts = vec![0_u32; places.len() + 1];
+        for (term, ..) in &self.counts {
+            if let Some(count) = starts.get_mut(place_of(*term) + 1) {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        let mut next = starts.clone();
+        index.posting_starts = starts;
+        index.posting_documents = vec![0; self.counts.len()];
+        index.posting_impacts = vec![0; self.counts.len()];
+        let average = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
+        for (term, document, count) in &self.counts {
+            let Some(slot) = next.get_mut(place_of(*term)) else { continue };
+            let at = *slot as usize;
+            *slot += 1;
+            let length = self.lengths.get(*document as usize).copied().unwrap_or(average);
+            if let Some(place) = index.posting_documents.get_mut(at) {
+                *place = *document;
+            }
+            if let Some(place) = index.posting_impacts.get_mut(at) {
+                *place = impact(*count, length / average.max(1.0));
+            }
+        }
+    }
+}
+
+fn impact(count: f32, relative_length: f32) -> u16 {
+    let held_back = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * relative_length);
+    let impact = count * (SATURATION + 1.0) / (count + held_back);
+    // The cast saturates, and the impact is below `SATURATION + 1`.
+    (impact / Index::IMPACT_UNIT) as u16
+}

@@ -1,0 +1,222 @@
+//! Renders a tool's parameters on one line, for tables.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use switchboard_text::{shown_text, shown_value};
+
+/// The longest line, in characters.
+const LONGEST: usize = 200;
+const LONGEST_NAME: usize = 40;
+const LONGEST_TYPE: usize = 80;
+const LONGEST_LITERAL: usize = 24;
+const MOST_OPTIONS: usize = 5;
+/// More alternatives are not looked at: nested ones multiply.
+const MOST_READ: usize = 8;
+/// How far references and nested types are followed.
+const DEEPEST: usize = 4;
+
+/// The parameters of a schema given as JSON text, required ones first, otherwise in the order of
+/// the schema: `path: string, limit?: integer = 20, mode?: "a"|"b"`.
+///
+/// Empty for a schema without parameters or one that cannot be read.
+#[must_use]
+pub fn signature(schema: &str) -> String {
+    let Ok(whole) = serde_json::from_str::<Value>(schema) else { return String::new() };
+    let Ok(Outline { properties: Members(names) }) = serde_json::from_str(schema) else {
+        return String::new();
+    };
+    let listed = whole.get("required").and_then(Value::as_array);
+    let listed: HashSet<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
+    let required = |name: &String| listed.contains(name.as_str());
+    let (first, then): (Vec<_>, Vec<_>) = names.iter().partition(|name| required(name));
+    let total = names.len();
+    let mut line = String::new();
+    let mut length = 0;
+    for (position, name) in first.iter().chain(&then).enumerate() {
+        let schema = whole.get("properties").and_then(|properties| properties.get(name.as_str()));
+        let piece = parameter(name, schema.unwrap_or(&Value::Null), required(name), &whole);
+        let before = if position == 0 { "" } else { ", " };
+        let rest = total - position;
+        // Room is kept for saying how many are left out.
+        let room = if rest == 1 { LONGEST } else { LONGEST - 16 };
+        length += before.len() + piece.chars().count();
+        if length > room {
+            line.push_str(&format!("{before}… {rest} more"));
+            break;
+        }
+        line.push_str(before);
+        line.push_str(&piece);
+    }
+    line
+}
+
+fn parameter(name: &str, schema: &Value, required: bool, whole: &Value) -> String {
+    let mark = if required { "" } else { "?" };
+    let name = shown_text(name, LONGEST_NAME);
+    let default = schema.get("default").map(|value| format!(" = {}", literal(value)));
+    let default = default.unwrap_or_default();
+    let shape = shown_text(&type_of(schema, whole, DEEPEST), LONGEST_TYPE);
+    format!("{name}{mark}: {shape}{default}")
+}
+
+fn type_of(schema: &Value, whole: &Value, depth: usize) -> String {
+    let Some(below) = depth.checked_sub(1) else { return "any".to_owned() };
+    if let Some(options) = schema.get("enum").and_then(Value::as_array) {
+        return joined(options.iter().take(MOST_READ).map(literal).collect());
+    }
+    if let Some(value) = schema.get("const") {
+        return literal(value);
+    }
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = reference.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
+        return target.map_or_else(|| "any".to_owned(), |target| type_of(target, whole, below));
+    }
+    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
+    if let Some(alternatives) = alternatives {
+        return joined(
+            alternatives.iter().take(MOST_READ).map(|one| type_of(one, whole, below)).collect(),
+        );
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => named_type(name, schema, whole, below),
+        Some(Value::Array(names)) => joined(
+            names
+                .iter()
+                .take(MOST_READ)
+                .filter_map(Value::as_str)
+                .map(|name| named_type(name, schema, whole, below))
+                .collect(),
+        ),
+        _ if schema.get("properties").is_some() => "object".to_owned(),
+        _ => match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
+            Some([only]) => type_of(only, whole, below),
+            _ => "any".to_owned(),
+        },
+    }
+}
+
+fn named_type(name: &str, schema: &Value, whole: &Value, depth: usize) -> String {
+    match (name, schema.get("items")) {
+        ("array", Some(items)) => {
+            let item = type_of(items, whole, depth);
+            if item.contains('|') { format!("({item})[]") } else { format!("{item}[]") }
+        }
+        _ => shown_text(name, LONGEST_LITERAL),
+    }
+}
+
+fn joined(mut options: Vec<String>) -> String {
+    let mut seen = HashSet::new();
+    options.retain(|option| seen.insert(option.clone()));
+    if options.is_empty() {
+        return "any".to_owned();
+    }
+    if options.len() > MOST_OPTIONS {
+        options.truncate(MOST_OPTIONS - 1);
+        options.push("…".to_owned());
+    }
+    options.join("|")
+}
+
+fn literal(value: &Value) -> String {
+    shown_text(&shown_value(value), LONGEST_LITERAL)
+}
+
+/// The part of a schema whose order counts.
+#[derive(Deserialize)]
+struct Outline {
+    #[serde(default)]
+    properties: Members,
+}
+
+/// The names of an object's members in the order of the text, which a value does not keep.
+#[derive(Default)]
+struct Members(Vec<String>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MemberNames)
+    }
+}
+
+struct MemberNames;
+
+impl<'de> Visitor<'de> for MemberNames {
+    type Value = Members;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+        let mut names: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            if seen.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+        Ok(Members(names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parameters_are_shown_with_type_default_and_whether_they_are_needed() {
+        let cases = [
+            ("", ""),
+            ("{}", ""),
+            (r#"{"properties": []}"#, ""),
+            (
+                r#"{"properties": {"mode": {"enum": ["a", "b"]}, "path": {"type": "string"},
+                    "limit": {"type": "integer", "default": 20}}, "required": ["path"]}"#,
+                r#"path: string, mode?: "a"|"b", limit?: integer = 20"#,
+            ),
+            (
+                r#"{"properties": {"ids": {"type": "array", "items": {"type": "integer"}},
+                    "tags": {"type": "array", "items": {"type": ["string", "null"]}},
+                    "list": {"type": "array"}}}"#,
+                "ids?: integer[], tags?: (string|null)[], list?: array",
+            ),
+            (
+                r##"{"properties": {"point": {"$ref": "#/$defs/Point"},
+                    "size": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": null},
+                    "self": {"$ref": "#/properties/self"}, "gone": {"$ref": "#/x"}, "free": true},
+                    "$defs": {"Point": {"type": "object"}}}"##,
+                "point?: object, size?: integer|null = null, self?: any, gone?: any, free?: any",
+            ),
+            (r#"{"properties": {"n": {"enum": [1,2,3,4,5,6]}}}"#, "n?: 1|2|3|4|…"),
+            ("{\"properties\": {\"a\\u001b\": {\"type\": \"string\"}}}", "a\\u{1b}?: string"),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(signature(schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_says_how_many_parameters_are_left_out() {
+        let members: Vec<String> =
+            (0..50).map(|n| format!("\"parameter_{n:02}\": {{\"type\": \"string\"}}")).collect();
+        let line = signature(&format!("{{\"properties\": {{{}}}}}", members.join(",")));
+        insta::assert_snapshot!(line, @"parameter_00?: string, parameter_01?: string, parameter_02?: string, parameter_03?: string, parameter_04?: string, parameter_05?: string, parameter_06?: string, parameter_07?: string, … 42 more");
+    }
+
+    proptest! {
+        #[test]
+        fn the_line_is_bounded_for_any_names(names in proptest::collection::vec("\\PC{0,60}", 0..30)) {
+            let members: serde_json::Map<String, Value> =
+                names.into_iter().map(|name| (name, serde_json::json!({"const": "\\".repeat(90)}))).collect();
+            let line = signature(&serde_json::json!({"properties": members}).to_string());
+            prop_assert!(line.chars().count() <= LONGEST, "{}", line);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Lists the hooks of all levels; approves and revokes those of a project.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use switchboard_config::Config;
+use switchboard_host::{FileState, Hook, HookFile, HookSet, HookSource, Rules};
+use switchboard_rules::Level;
+use switchboard_terminal::{CliError, counted, exit_code, table};
+use switchboard_text::escape_line;
+use switchboard_trust::Approvals;
+
+use crate::commands::hooks::test;
+use crate::commands::hooks::test::TestHooksArgs;
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct HooksArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<HooksCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HooksCommand {
+    /// List the files of hooks and what is in them
+    #[command(visible_alias = "ls")]
+    List,
+    /// Put a made-up call to every hook and show what each says; no tool is called
+    Test(TestHooksArgs),
+    /// Agree to the project's hooks, as they stand there now
+    Approve,
+    /// Take back the agreement to the project's hooks
+    Revoke,
+}
+
+/// Does what was typed after `hooks`.
+pub(crate) async fn run(context: &Context, args: HooksArgs) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let set = read(context, &config);
+    match args.command.unwrap_or(HooksCommand::List) {
+        HooksCommand::List => list(context, &set),
+        HooksCommand::Test(wanted) => test::test(context, &config, &set, wanted).await,
+        HooksCommand::Approve => approve(context, &set),
+        HooksCommand::Revoke => revoke(context, &set),
+    }
+}
+
+/// The hooks of all levels, as their files are now.
+pub(crate) fn read(context: &Context, config: &Config) -> HookSet {
+    HookSource::of(&context.places, config).read()
+}
+
+fn list(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+    if context.printer.json {
+        context.printer.json(&set.files.iter().map(as_json).collect::<Vec<_>>())?;
+        return Ok(exit_code::OK);
+    }
+    let there = set.files.iter().filter(|file| file.state != FileState::Absent);
+    let rows: Vec<[String; 7]> = there.clone().flat_map(rows).collect();
+    let heading = ["level", "state", "event", "hook", "matcher", "limit", "if it fails"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))?;
+    if rows.is_empty() {
+        context.printer.say("there are no hooks");
+    }
+    for file in there {
+        context.printer.say(&escape_line(&described(file)));
+        for note in &file.notes {
+            context.printer.say(&escape_line(&format!("  {note}")));
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+fn rows(file: &HookFile) -> Vec<[String; 7]> {
+    let row = |hook: &Hook| {
+        [
+            file.level.as_str().to_owned(),
+            state(file).to_owned(),
+            hook.when.as_str().to_owned(),
+            hook.name.clone(),
+            hook.pattern().unwrap_or("*").to_owned(),
+            format!("{} s", hook.limit.as_secs_f64()),
+            if hook.fail_closed { "deny" } else { "go on" }.to_owned(),
+        ]
+    };
+    file.hooks.iter().map(|hook| row(hook)).collect()
+}
+
+/// The state of a file in one word.
+pub(crate) fn state(file: &HookFile) -> &'static str {
+    match &file.state {
+        FileState::Absent => "absent",
+        FileState::InForce => "in force",
+        FileState::NotApproved => "not approved",
+        FileState::Broken(_) => "broken",
+    }
+}
+
+/// A file and its state in one line.
+pub(crate) fn described(file: &HookFile) -> String {
+    let path = file.path.display();
+    match &file.state {
+        FileState::Absent => format!("{path} (not there)"),
+        FileState::InForce => format!("{path} ({})", counted(file.hooks.len(), "hook")),
+        FileState::NotApproved => {
+            format!(
+                "{path} (not approved, so not run: look at it, then `switchboard hooks approve`)"
+            )
+        }
+        FileState::Broken(error) => format!("{path} (no call may run: {error})"),
+    }
+}
+
+/// Everything about a file, for scripts.
+pub(crate) fn as_json(file: &HookFile) -> Value {
+    let problem = match &file.state {
+        FileState::Broken(error) => Some(error.to_string()),
+        FileState::Absent | FileState::InForce | FileState::NotApproved => None,
+    };
+    let hooks = file.hooks.iter().map(|hook| {
+        json!({
+            "event": hook.when.as_str(),
+            "hook": hook.name,
+            "matcher": hook.pattern(),
+            "timeout": hook.limit.as_secs_f64(),
+            "failClosed": hook.fail_closed,
+        })
+    });
+    json!({
+        "level": file.level.as_str(),
+        "file": file.path,
+        "state": state(file),
+        "version": file.rules.map(Rules::as_str),
+        "problem": problem,
+        "notes": file.notes,
+        "hooks": hooks.collect::<Vec<_>>(),
+    })
+}
+
+/// Lines for `doctor`: what counts, what does not, and what goes on when it fails.
+pub(crate) fn diagnosis(set: &HookSet) -> String {
+    let mut text = String::new();
+    for file in set.files.iter().filter(|file| file.state != FileState::Absent) {
+        // Writing to a `String` cannot fail.
+        _ = writeln!(text, "hooks   {}", escape_line(&described(file)));
+        if let FileState::Broken(error) = &file.state
+            && let Some(hint) = error.hint()
+        {
+            _ = writeln!(text, "        hint: {}", escape_line(&hint));
+        }
+        for hook in file.hooks.iter().filter(|hook| !hook.fail_closed) {
+            let line = format!("`{}` has `failClosed: false`: calls run if it fails", hook.name);
+            _ = writeln!(text, "        {}", escape_line(&line));
+        }
+        for note in &file.notes {
+            _ = writeln!(text, "        {}", escape_line(note));
+        }
+    }
+    text
+}
+
+/// Agrees to exactly what was read and is shown.
+fn approve(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+    let mut approvals = Approvals::load(&context.places.state);
+    let mut count = 0_usize;
+    for file in project_files(set) {
+        let Some(digest) = &file.digest else {
+            if file.state == FileState::Absent {
+                continue;
+            }
+            let why = file.notes.first().map_or("it is not what was approved", String::as_str);
+            let message = format!("`{}` cannot be approved: {why}", file.path.display());
+            return Err(CliError::new(exit_code::CONFIG, message)
+                .with_hint("put it right, or `switchboard hooks revoke` to do without it"));
+        };
+        approvals.approve_hooks(&file.path, digest)?;
+        count += 1;
+        context.printer.say(&escape_line(&format!("approved {}", file.path.display())));
+        for hook in &file.hooks {
+            let line = format!("  {}: {}", hook.when.as_str(), hook.name);
+            context.printer.say(&escape_line(&line));
+        }
+        for script in &file.scripts {
+            context.printer.say(&escape_line(&format!("  as it is now: {}", script.display())));
+        }
+    }
+    if count == 0 {
+        return Err(CliError::usage("this project has no hooks")
+            .with_hint("they would be in `.switchboard/hooks.json` or `.cursor/hooks.json`"));
+    }
+    approvals.save()?;
+    Ok(exit_code::OK)
+}
+
+fn revoke(context: &Context, set: &HookSet) -> Result<u8, CliError> {
+    let mut approvals = Approvals::load(&context.places.state);
+    for file in project_files(set) {
+        approvals.revoke_hooks(&file.path)?;
+    }
+    approvals.save()?;
+    context.printer.say("the project's hooks are not run");
+    Ok(exit_code::OK)
+}
+
+fn project_files(set: &HookSet) -> impl Iterator<Item = &HookFile> {
+    set.files.iter().filter(|file| file.level == Level::Project)
+}

@@ -1,0 +1,381 @@
+//! Shows what is pinned of servers and what is held, approves it and takes that back.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use switchboard_catalog::Flagged;
+use switchboard_config::{Config, ServerConfig, Transport};
+use switchboard_core::ServerId;
+use switchboard_store::audit::log;
+use switchboard_terminal::{CliError, exit_code, table};
+use switchboard_text::{escape, escape_line};
+use switchboard_trust::{Held, PinKind, Pins, remove_accepted, waiting};
+
+use crate::args::OfServer;
+use crate::commands::pins::found;
+use crate::commands::pins::found::Agreed;
+use crate::commands::{held, tools};
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct PinsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PinsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PinsCommand {
+    /// List definitions, those that are held first
+    #[command(visible_alias = "ls")]
+    List(Which),
+    /// Show what is different about definitions that are held
+    Diff(Which),
+    /// Show what was found in definitions, with all that they say
+    Show {
+        /// A server with all that it offers, or one definition
+        #[arg(value_name = "SERVER[/NAME]")]
+        which: String,
+    },
+    /// Stand by held definitions from now on, exactly as they are shown
+    Approve {
+        /// A server with all that is held of it, or one definition
+        #[arg(value_name = "SERVER[/NAME]")]
+        which: String,
+        /// Also by those in which the scanner found an attack
+        #[arg(long)]
+        despite_findings: bool,
+    },
+    /// Take approvals back: the definitions are held again
+    Revoke {
+        /// A server with all that it offers, or one definition
+        #[arg(value_name = "SERVER[/NAME]")]
+        which: String,
+    },
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Which {
+    /// Only of this server, or only this definition
+    #[arg(value_name = "SERVER[/NAME]")]
+    pub(crate) which: Option<String>,
+    /// Only what is held
+    #[arg(long)]
+    pub(crate) held: bool,
+}
+
+/// As much of a fingerprint is shown in a table.
+const SHOWN: usize = 12;
+
+/// What was named: a server, and one of its definitions or all.
+struct Named {
+    server: ServerId,
+    name: Option<String>,
+}
+
+/// The pins of one server.
+struct Known<'a> {
+    server: &'a ServerConfig,
+    identity: String,
+    pins: Pins,
+}
+
+/// Does what is wanted with pins.
+pub(crate) async fn run(context: &Context, args: PinsArgs) -> Result<u8, CliError> {
+    let config = context.config()?;
+    match args.command.unwrap_or(PinsCommand::List(Which::default())) {
+        PinsCommand::List(which) => list(context, &config, &which)?,
+        PinsCommand::Diff(which) => diff(context, &config, &which).await?,
+        PinsCommand::Show { which } => show(context, &config, &which).await?,
+        PinsCommand::Approve { which, despite_findings } => {
+            let agreed = if despite_findings { Agreed::Already } else { Agreed::NotYet };
+            approve(context, &config, &which, agreed).await?;
+        }
+        PinsCommand::Revoke { which } => revoke(context, &config, &which)?,
+    }
+    Ok(exit_code::OK)
+}
+
+fn list(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+    let mut rows: Vec<(Value, [String; 5])> = Vec::new();
+    for known in known(context, config, named.as_ref())? {
+        let id = known.server.id.as_str();
+        let fits = |name: &str| named.as_ref().is_none_or(|named| named.fits(name));
+        let held = waiting(&known.pins).into_iter().filter(|held| fits(&held.name));
+        rows.extend(
+            held.map(|held| row(id, &held.name, (held.kind, &held.why.to_string(), &held.digest))),
+        );
+        let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
+            items.iter().map(move |(name, item)| (*kind, name, &item.digest))
+        });
+        let approved = approved.filter(|(_, name, _)| !which.held && fits(name));
+        rows.extend(approved.map(|(kind, name, digest)| row(id, name, (kind, "approved", digest))));
+    }
+    if context.printer.json {
+        let all: Vec<&Value> = rows.iter().map(|(value, _)| value).collect();
+        return context.printer.json(&all);
+    }
+    let rows: Vec<[String; 5]> = rows.into_iter().map(|(_, row)| row).collect();
+    let heading = ["server", "kind", "name", "state", "fingerprint"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+fn row(server: &str, name: &str, what: (PinKind, &str, &str)) -> (Value, [String; 5]) {
+    let (kind, state, digest) = what;
+    let value = json!({
+        "server": server, "kind": kind, "name": name, "state": state, "digest": digest,
+    });
+    let short: String = digest.chars().take(SHOWN).collect();
+    (value, [server, kind.as_str(), name, state, &short].map(str::to_owned))
+}
+
+async fn diff(context: &Context, config: &Config, which: &Which) -> Result<(), CliError> {
+    let named = which.which.as_deref().map(|which| named(context, config, which)).transpose()?;
+    let mut all = Vec::new();
+    if let Some(named) = &named {
+        look_at_unseen(context, config, &named.server).await?;
+    }
+    let mut text = String::new();
+    for known in known(context, config, named.as_ref())? {
+        for held in waiting(&known.pins) {
+            if named.as_ref().is_some_and(|named| !named.fits(&held.name)) {
+                continue;
+            }
+            all.push(as_json(&known, &held));
+            text.push_str(&shown(&known, &held));
+        }
+    }
+    if context.printer.json {
+        return context.printer.json(&all);
+    }
+    if all.is_empty() {
+        context.printer.say("nothing is held");
+        return Ok(());
+    }
+    context.printer.data(text.trim_end())
+}
+
+/// Shows definitions whole, with their state and what was found in them.
+async fn show(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    let flagged = found(context, config, &named).await?;
+    let mut all = Vec::new();
+    let mut text = String::new();
+    for known in known(context, config, Some(&named))? {
+        let held = waiting(&known.pins);
+        let books = [(&known.pins.held, false), (&known.pins.approved, true)];
+        for (book, is_approved) in books {
+            let items = book.iter().flat_map(|(kind, items)| {
+                items.iter().map(move |(name, item)| (*kind, name, item))
+            });
+            for (kind, name, item) in items.filter(|(_, name, _)| named.fits(name)) {
+                let why = held.iter().find(|held| held.kind == kind && held.name == *name);
+                let state = why.filter(|_| !is_approved).map(|held| held.why.to_string());
+                let state = state.unwrap_or_else(|| "approved".to_owned());
+                let (definition, digest) = (item.definition.get(), &item.digest);
+                all.push(json!({
+                    "server": known.server.id.as_str(), "kind": kind, "name": name,
+                    "state": state, "digest": digest, "definition": item.definition,
+                }));
+                let title = if name.is_empty() { "instructions" } else { name };
+                let about = format!("{} {}/{title}: {state}", kind.as_str(), known.server.id);
+                text.push_str(&format!("{}\n", escape_line(&about)));
+                text.push_str(&format!("  fingerprint: {digest}\n  {}\n", escape_line(definition)));
+            }
+        }
+    }
+    if context.printer.json {
+        return context.printer.json(&json!({"definitions": all, "found": flagged}));
+    }
+    for one in &flagged {
+        text.push_str(&held::described(one));
+    }
+    if text.is_empty() {
+        context.printer.say("nothing is known of it");
+    }
+    context.printer.data(&text)
+}
+
+/// What was found in definitions that fit.
+async fn found(
+    context: &Context,
+    config: &Config,
+    named: &Named,
+) -> Result<Vec<Flagged>, CliError> {
+    if !config.settings.scan {
+        return Ok(Vec::new());
+    }
+    let mut flagged = found::examined(context).await?;
+    flagged.retain(|one| one.server == named.server && named.fits(&one.name));
+    Ok(flagged)
+}
+
+async fn approve(
+    context: &Context,
+    config: &Config,
+    which: &str,
+    agreed: Agreed,
+) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    look_at_unseen(context, config, &named.server).await?;
+    let fitting = |pins: &Pins| -> Vec<Held> {
+        waiting(pins).into_iter().filter(|held| named.fits(&held.name)).collect()
+    };
+    let mut flagged = Vec::new();
+    for before in known(context, config, Some(&named))? {
+        let wanted = fitting(&before.pins);
+        // Without a finding there is no need to start anything.
+        if agreed == Agreed::Already || wanted.is_empty() || wanted.iter().any(found::is_suspicious)
+        {
+            flagged = found(context, config, &named).await?;
+        }
+    }
+    for known in known(context, config, Some(&named))? {
+        let wanted = fitting(&known.pins);
+        let in_the_way = found::in_the_way(&flagged);
+        if wanted.is_empty() && in_the_way.is_empty() && named.name.is_some() {
+            return Err(CliError::usage(format!("nothing that is called `{which}` is held"))
+                .with_hint("`switchboard pins list --held` lists what is"));
+        }
+        for held in &wanted {
+            context.printer.say(shown(&known, held).trim_end());
+        }
+        found::agree(context, which, &in_the_way, agreed).await?;
+        if !in_the_way.is_empty() {
+            found::accept(context, known.server, &flagged.iter().collect::<Vec<_>>())?;
+        }
+        let approved = wanted.iter().map(|held| (held.kind, &*held.name, &*held.digest));
+        found::note(context, log::APPROVED, known.server, approved)?;
+        // Exactly what was shown: what another process holds since then stays held.
+        Pins::change(&context.places.state, &known.identity, |pins| {
+            let unchanged = waiting(pins);
+            let is_wanted = |kind: PinKind, name: &str| {
+                let same = |held: &&Held| held.kind == kind && held.name == name;
+                let now = unchanged.iter().find(same).map(|held| &held.digest);
+                now.is_some() && wanted.iter().find(same).map(|held| &held.digest) == now
+            };
+            pins.approve(is_wanted);
+        })?;
+        let all: Vec<Value> = wanted.iter().map(|held| as_json(&known, held)).collect();
+        if context.printer.json {
+            let server = known.server.id.as_str();
+            context.printer.json(
+                &json!({"server": server, "approved": all, "despite_findings": in_the_way}),
+            )?;
+        } else {
+            let (count, name) = (wanted.len(), escape_line(which));
+            let despite = match in_the_way.len() {
+                0 => String::new(),
+                some => format!(", and {some} in spite of what was found"),
+            };
+            context.printer.say(&format!("approved {count} of `{name}`{despite}"));
+        }
+    }
+    Ok(())
+}
+
+fn revoke(context: &Context, config: &Config, which: &str) -> Result<(), CliError> {
+    let named = named(context, config, which)?;
+    for known in known(context, config, Some(&named))? {
+        let approved = known.pins.approved.iter().flat_map(|(kind, items)| {
+            items.iter().map(|(name, item)| (*kind, name.as_str(), item.digest.as_str()))
+        });
+        let revoked = approved.filter(|(_, name, _)| named.fits(name));
+        found::note(context, log::REVOKED, known.server, revoked)?;
+        let mut count =
+            remove_accepted(&context.places.state, &known.identity, |name| named.fits(name))?;
+        Pins::change(&context.places.state, &known.identity, |pins| {
+            pins.server = known.server.id.to_string();
+            pins.revoked |= named.name.is_none();
+            count = pins.revoke(|_, name| named.fits(name)).max(count);
+        })?;
+        if count == 0 && named.name.is_some() {
+            return Err(CliError::usage(format!("nothing that is called `{which}` is approved"))
+                .with_hint("`switchboard pins list` lists what is"));
+        }
+        context.printer.say(&format!("revoked {count} of `{}`", escape_line(which)));
+    }
+    Ok(())
+}
+
+/// A server that was never seen is started once, to see what it offers.
+async fn look_at_unseen(
+    context: &Context,
+    config: &Config,
+    server: &ServerId,
+) -> Result<(), CliError> {
+    let Some(found) = config.servers.get(server) else { return Ok(()) };
+    let pins = Pins::load(&context.places.state, &found.identity())?;
+    if pins.approved.is_empty() && pins.held.is_empty() {
+        let host = tools::look(context, &OfServer { server: Some(server.to_string()) }).await?;
+        host.stop().await;
+    }
+    Ok(())
+}
+
+impl Named {
+    fn fits(&self, name: &str) -> bool {
+        match &self.name {
+            None => true,
+            Some(wanted) => wanted == name || (name.is_empty() && wanted == "instructions"),
+        }
+    }
+}
+
+/// A server, or a server and a name; a server's name may hold a slash itself.
+fn named(context: &Context, config: &Config, which: &str) -> Result<Named, CliError> {
+    let part = |id: &ServerId| {
+        let rest = which.strip_prefix(id.as_str())?;
+        let name = match rest {
+            "" => None,
+            rest => Some(rest.strip_prefix('/')?.to_owned()),
+        };
+        Some(Named { server: id.clone(), name })
+    };
+    let longest = config.servers.keys().filter_map(part).max_by_key(|it| it.server.as_str().len());
+    match longest {
+        Some(named) => Ok(named),
+        None => {
+            let server = which.split_once('/').map_or(which, |(server, _)| server);
+            context.known(config, server).map(|server| Named { server, name: None })
+        }
+    }
+}
+
+/// What is known of the configured servers, or of the one that was named.
+fn known<'a>(
+    context: &Context,
+    config: &'a Config,
+    named: Option<&Named>,
+) -> Result<Vec<Known<'a>>, CliError> {
+    let wanted = |server: &&ServerConfig| {
+        server.transport != Transport::Builtin
+            && named.is_none_or(|named| named.server == server.id)
+    };
+    let known = |server: &'a ServerConfig| {
+        let identity = server.identity();
+        let pins = Pins::load(&context.places.state, &identity)?;
+        Ok(Known { server, identity, pins })
+    };
+    config.servers.values().filter(wanted).map(known).collect()
+}
+
+fn shown(known: &Known<'_>, held: &Held) -> String {
+    let name = if held.name.is_empty() { "instructions" } else { &held.name };
+    let about = format!("{} {}/{name}: {}", held.kind.as_str(), known.server.id, held.why);
+    let lines = held.diff();
+    let lines: Vec<String> = lines.lines().map(|line| format!("  {}", escape_line(line))).collect();
+    format!("{}\n{}\n", escape_line(&about), lines.join("\n"))
+}
+
+fn as_json(known: &Known<'_>, held: &Held) -> Value {
+    json!({
+        "server": known.server.id.as_str(),
+        "how": known.server.how(),
+        "kind": held.kind,
+        "name": held.name,
+        "state": held.why.to_string(),
+        "digest": held.digest,
+        "diff": escape(&held.diff()),
+    })
+}

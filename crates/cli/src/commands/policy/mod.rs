@@ -1,0 +1,8 @@
+//! Shows and checks the rules about calls.
+
+mod command;
+mod explain;
+mod replay;
+mod test;
+
+pub(crate) use command::{PolicyArgs, checked, run, usable};

@@ -1,0 +1,188 @@
+//! `switchboard review answer`: one answer to one thing that waits, for people and for scripts.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use switchboard_host::{AskKind, Form, Waiting, restore_ask};
+use switchboard_store::{AskedFor, Entry, Given, Matter, State};
+use switchboard_terminal::{CliError, exit_code, open_address};
+
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Its id
+    pub(crate) id: String,
+    /// What to say
+    #[arg(value_enum)]
+    pub(crate) word: AnswerWord,
+    /// With `reject`: what to do instead
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) tell: Option<String>,
+    /// With `run`: run it with these arguments instead
+    #[arg(long, value_name = "JSON")]
+    pub(crate) json_args: Option<String>,
+    /// With `accept`: fill in a field, as name=value (may be given several times)
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) field: Vec<String>,
+    /// Only if what waits has this digest, or one that begins so
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) digest: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerWord {
+    /// Run the call, this once
+    Run,
+    /// Run it, and do not ask for this tool again in the same session
+    Session,
+    /// Run it, and do not ask for this tool again
+    Always,
+    /// Leave it out
+    Skip,
+    /// Do not run it, and say what to do instead
+    Reject,
+    /// Yes to the server, with what `--field` fills in
+    Accept,
+    /// No to the server
+    Decline,
+    /// Neither yes nor no
+    Cancel,
+    /// Open the address in a browser, and accept
+    Open,
+}
+
+/// The fewest characters of a digest that tell it from others.
+const SHORTEST_DIGEST: usize = 8;
+
+/// Who answers, for whoever comes too late.
+pub(crate) fn by() -> String {
+    format!("`switchboard review` in process {}", std::process::id())
+}
+
+/// Answers an entry.
+pub(crate) async fn answer(
+    context: &Context,
+    waiting: &Waiting,
+    answer: AnswerArgs,
+) -> Result<u8, CliError> {
+    let entry = waiting.find(&answer.id.to_lowercase()).await?;
+    let digest = match &answer.digest {
+        Some(given) if given.len() < SHORTEST_DIGEST => {
+            let why = format!("a digest has at least {SHORTEST_DIGEST} characters here");
+            return Err(CliError::usage(why));
+        }
+        // What does not begin so is quoted as it is, and refused.
+        Some(given) if !entry.digest.starts_with(&given.to_lowercase()) => given.clone(),
+        Some(_) | None => entry.digest.clone(),
+    };
+    let given = given(&entry, &answer)?;
+    let word = given.word();
+    // What is not going to be taken is not opened either.
+    let is_taken = digest == entry.digest && entry.state == State::Waiting;
+    if answer.word == AnswerWord::Open && is_taken {
+        open(&entry)?;
+    }
+    waiting.answer(&entry.id, &digest, given, &by()).await?;
+    if context.printer.json {
+        context.printer.json(&json!({"id": entry.id, "digest": digest, "answered": word}))?;
+    } else {
+        context.printer.say(&format!("`{}` is answered with `{word}`", entry.id));
+    }
+    Ok(exit_code::OK)
+}
+
+fn given(entry: &Entry, answer: &AnswerArgs) -> Result<Given, CliError> {
+    let AnswerArgs { word, tell, json_args, field, .. } = answer;
+    let only = |flag: &str, with: &str| {
+        Err(CliError::usage(format!("`{flag}` goes with `{with}` and nothing else")))
+    };
+    if tell.is_some() && *word != AnswerWord::Reject {
+        return only("--tell", "reject");
+    }
+    if json_args.is_some() && *word != AnswerWord::Run {
+        return only("--json-args", "run");
+    }
+    if !field.is_empty() && *word != AnswerWord::Accept {
+        return only("--field", "accept");
+    }
+    Ok(match word {
+        AnswerWord::Run => match json_args {
+            Some(arguments) => Given::RunWith(arguments.clone()),
+            None => Given::Run,
+        },
+        AnswerWord::Session => Given::Session,
+        AnswerWord::Always => Given::Always,
+        AnswerWord::Skip => Given::Skip,
+        AnswerWord::Reject => match tell {
+            Some(instead) => Given::Reject(instead.clone()),
+            None => Given::Skip,
+        },
+        AnswerWord::Accept => Given::Accept(filled_in(entry, field)?),
+        AnswerWord::Decline => Given::Decline,
+        AnswerWord::Cancel => Given::Cancel,
+        AnswerWord::Open => Given::Accept(None),
+    })
+}
+
+/// What the fields say, by the form that the server sent.
+fn filled_in(entry: &Entry, words: &[String]) -> Result<Option<Map<String, Value>>, CliError> {
+    let Some(form) = form_of(entry)? else {
+        return match words {
+            [] => Ok(None),
+            _ => Err(CliError::usage(format!("`{}` has no form to fill in", entry.id))),
+        };
+    };
+    let mut content = Map::new();
+    for field in &form.fields {
+        // What has a default and is not named is sent as its default.
+        if let Some(default) = &field.default {
+            content.insert(field.name.clone(), default.clone());
+        }
+    }
+    for word in words {
+        let Some((name, value)) = word.split_once('=') else {
+            return Err(CliError::usage(format!("the field `{word}` has no `=`"))
+                .with_hint("write it as name=value"));
+        };
+        let Some(field) = form.fields.iter().find(|field| field.name == name) else {
+            let names: Vec<&str> = form.fields.iter().map(|field| field.name.as_str()).collect();
+            return Err(CliError::usage(format!("the form has no field `{name}`"))
+                .with_hint(format!("it has {}", names.join(", "))));
+        };
+        let value = field
+            .read(value)
+            .map_err(|problem| CliError::usage(format!("the field `{name}` {problem}")))?;
+        match value {
+            Some(value) => content.insert(field.name.clone(), value),
+            None => content.remove(&field.name),
+        };
+    }
+    Ok(Some(content))
+}
+
+fn form_of(entry: &Entry) -> Result<Option<Form>, CliError> {
+    let Matter::Ask(ask) = &entry.asked.matter else { return Ok(None) };
+    let ask = restore_ask(&entry.asked, ask);
+    let ask = ask.map_err(|bad| CliError::new(exit_code::TROUBLE, bad.to_string()))?;
+    Ok(match ask.map(|ask| ask.kind) {
+        Some(AskKind::Form(form)) => Some(form),
+        Some(AskKind::Url(_) | AskKind::Sampling(_)) | None => None,
+    })
+}
+
+/// Opens the address that an entry is about.
+fn open(entry: &Entry) -> Result<(), CliError> {
+    let Matter::Ask(ask) = &entry.asked.matter else {
+        return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
+    };
+    let AskedFor::Url { url } = &ask.wanted else {
+        return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
+    };
+    // Read again before it is opened: the file may have been changed since.
+    let checked = restore_ask(&entry.asked, ask);
+    checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
+    open_address(url, None).map_err(|why| {
+        CliError::new(exit_code::TROUBLE, why)
+            .with_hint(format!("open it yourself, then accept: {url}"))
+    })
+}

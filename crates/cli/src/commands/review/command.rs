@@ -1,0 +1,345 @@
+//! `switchboard review`: what waits for a person, listed, shown, and put to whoever sits here.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use switchboard_core::Risk;
+use switchboard_host::{USUAL_LIMIT, Waiting, restore_ask};
+use switchboard_store::{AskMatter, AskedFor, Entry, Given, Matter, State};
+use switchboard_terminal::{
+    CallQuestion, CallResponse, CliError, Patience, ask_line, exit_code, has_person, is_yes,
+    present_ask, question_title, reason_with_risk, table,
+};
+use switchboard_text::{escape, escape_json, escape_line};
+
+use crate::commands::review::answer::AnswerArgs;
+use crate::commands::review::{answer, remembered};
+use crate::context::Context;
+
+/// How long a command waits for an answer from elsewhere.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct WaitForReview {
+    /// Where nobody can be asked, wait for an answer by `switchboard review`: as long as the
+    /// settings say, or so long: 90s, 10m, 2h
+    #[arg(
+        long = "wait-for-review",
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "usual"
+    )]
+    pub(crate) patience: Option<Patience>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "At a terminal, without a command, it puts what waits one after another. \
+Exit codes of `answer`: 0 answered, 2 there is no such entry or that is no answer to it, 4 it does not wait any more.")]
+pub(crate) struct ReviewArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ReviewCommand>,
+    /// Go on and show every change
+    #[arg(long, short)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewCommand {
+    /// List what waits
+    #[command(visible_alias = "ls")]
+    List {
+        /// Go on and show every change
+        #[arg(long, short)]
+        watch: bool,
+    },
+    /// Show everything about an entry
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Answer an entry; the first answer counts
+    Answer(AnswerArgs),
+    /// List the tools that are always allowed by an answer
+    Remembered,
+    /// Take such an answer back: the tool is asked about again
+    Forget {
+        /// The server
+        server: String,
+        /// The tool
+        tool: String,
+    },
+}
+
+/// How often is looked whether what is put here was answered elsewhere.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Lists, shows and answers what waits.
+pub(crate) async fn run(context: &Context, review: ReviewArgs) -> Result<u8, CliError> {
+    let waiting = context.waiting(&context.places, USUAL_LIMIT);
+    match review.command {
+        Some(ReviewCommand::List { watch: true }) => watch(context, &waiting).await,
+        Some(ReviewCommand::List { watch: false }) => {
+            list(context, &waiting.list().await?).map(|()| exit_code::OK)
+        }
+        Some(ReviewCommand::Show { id }) => show(context, &waiting.find(&id).await?),
+        Some(ReviewCommand::Answer(answer)) => answer::answer(context, &waiting, answer).await,
+        Some(ReviewCommand::Remembered) => remembered::list(context),
+        Some(ReviewCommand::Forget { server, tool }) => remembered::forget(context, &server, &tool),
+        None if review.watch => watch(context, &waiting).await,
+        None => {
+            let entries = waiting.list().await?;
+            list(context, &entries)?;
+            if has_person() && !context.printer.json {
+                return put_all(context, &waiting, entries).await;
+            }
+            Ok(exit_code::OK)
+        }
+    }
+}
+
+fn list(context: &Context, entries: &[Entry]) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&entries.iter().map(as_json).collect::<Vec<_>>());
+    }
+    if entries.is_empty() {
+        context.printer.say("nothing waits");
+        return Ok(());
+    }
+    let rows: Vec<[String; 6]> = entries
+        .iter()
+        .map(|entry| {
+            let matter = &entry.asked.matter;
+            [
+                entry.id.clone(),
+                matter.word().to_owned(),
+                about(matter),
+                entry.asked.call.clone().unwrap_or_default(),
+                left(entry),
+                what(matter),
+            ]
+        })
+        .collect();
+    let heading = ["id", "kind", "about", "call", "left", "what"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+async fn watch(context: &Context, waiting: &Waiting) -> Result<u8, CliError> {
+    let mut watch = waiting.watch();
+    let watching = async {
+        loop {
+            list(context, &watch.changed().await?)?;
+        }
+    };
+    let outcome: Option<Result<(), CliError>> =
+        context.interrupts.token().run_until_cancelled(watching).await;
+    outcome.unwrap_or(Ok(())).map(|()| exit_code::OK)
+}
+
+fn show(context: &Context, entry: &Entry) -> Result<u8, CliError> {
+    if context.printer.json {
+        return context.printer.json(&as_json(entry)).map(|()| exit_code::OK);
+    }
+    let mut lines = vec![format!("{} ({})", entry.id, state(entry))];
+    let mut add = |name: &str, value: Option<&str>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            lines.push(format!("{name}: {}", escape_line(value)));
+        }
+    };
+    let matter = &entry.asked.matter;
+    add("about", Some(&about(matter)));
+    add("call", entry.asked.call.as_deref());
+    add("reference", entry.asked.reference.as_deref());
+    add("caller", entry.asked.caller.as_deref());
+    add("process", entry.process().map(|process| process.to_string()).as_deref());
+    add("digest", Some(&entry.digest));
+    let body = match matter {
+        Matter::Review(review) => {
+            add("definition", Some(&review.definition));
+            add("asked because", Some(&review.why));
+            let Risk { score, reasons } = &review.risk;
+            add("risk", Some(&format!("{score} of 100: {}", reasons.join(", "))));
+            add("problem", review.problem.as_deref());
+            format!(
+                "arguments, {} bytes:\n{}",
+                review.arguments.len(),
+                escape_json(&review.arguments)
+            )
+        }
+        Matter::Ask(ask) => {
+            let message: String =
+                escape(&ask.message).lines().map(|line| format!("  | {line}\n")).collect();
+            let wanted = match &ask.wanted {
+                AskedFor::Form { schema } => format!("form: {}", escape(schema)),
+                AskedFor::Url { url } => format!("address: {}", escape_line(url)),
+                AskedFor::Consent { details, .. } => escape(&format!("{details:#}")).into_owned(),
+            };
+            format!("the server says:\n{message}{wanted}")
+        }
+    };
+    lines.push(body);
+    context.printer.data(&lines.join("\n")).map(|()| exit_code::OK)
+}
+
+/// Puts one after another to the person at this terminal, who may leave at any time.
+async fn put_all(
+    context: &Context,
+    waiting: &Waiting,
+    entries: Vec<Entry>,
+) -> Result<u8, CliError> {
+    for entry in entries {
+        let given = tokio::select! {
+            biased;
+            () = context.interrupts.token().cancelled() => return Ok(exit_code::INTERRUPTED),
+            how = over(waiting, &entry.id) => {
+                context.printer.say(&format!("`{}` does not wait any more: {how}", entry.id));
+                continue;
+            }
+            given = put(&entry) => given?,
+        };
+        let Some(given) = given else { return Ok(exit_code::INTERRUPTED) };
+        let by = answer::by();
+        match waiting.answer(&entry.id, &entry.digest, given, &by).await {
+            Ok(()) => context.printer.say(&format!("`{}` is answered", entry.id)),
+            // Another one was faster; the next one may still wait.
+            Err(error) => context.printer.warn(&error.to_string(), error.hint()),
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+/// What the person says to an entry; nothing when they leave.
+async fn put(entry: &Entry) -> Result<Option<Given>, CliError> {
+    let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
+    match &entry.asked.matter {
+        Matter::Review(review) => {
+            let asked = CallQuestion {
+                title: question_title(&review.server, &review.target, review.is_tool()),
+                arguments: review.arguments.clone(),
+                why: reason_with_risk(&review.why, &review.risk),
+                problem: review.problem.clone(),
+                is_tool: review.is_tool(),
+            };
+            Ok(match asked.present().await {
+                CallResponse::Answer(answer) => Some(Given::from(&answer)),
+                CallResponse::Left | CallResponse::Gone => None,
+            })
+        }
+        Matter::Ask(ask) => {
+            if let AskedFor::Consent { details, .. } = &ask.wanted {
+                return Ok(consent(ask, details).await);
+            }
+            let ask = restore_ask(&entry.asked, ask).map_err(|bad| unusable(bad.to_string()))?;
+            let Some(ask) = ask else {
+                let why = format!("`{}` cannot be put here", entry.id);
+                let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);
+                return Err(unusable(why).with_hint(hint));
+            };
+            Ok(present_ask(ask).await.map(|reply| Given::from(&reply)))
+        }
+    }
+}
+
+/// A yes or a no to something that is shown whole.
+async fn consent(ask: &AskMatter, details: &Value) -> Option<Given> {
+    let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
+    let said = ask_line(&format!("{shown}\nAgree? [y/N] ")).await?;
+    Some(if is_yes(said.trim()) { Given::Accept(None) } else { Given::Decline })
+}
+
+/// Waits until an entry has ended without us.
+async fn over(waiting: &Waiting, id: &str) -> String {
+    loop {
+        match waiting.find(id).await {
+            Ok(Entry { state: State::Waiting, .. }) => tokio::time::sleep(LOOK).await,
+            Ok(entry) => return state(&entry),
+            Err(error) => return error.to_string(),
+        }
+    }
+}
+
+fn state(entry: &Entry) -> String {
+    match &entry.state {
+        State::Waiting if entry.is_left => format!("waits, for {}", left(entry)),
+        State::Waiting => format!("waits for {} more", left(entry)),
+        State::Answered { by, word } => format!("answered with `{word}` by {}", escape_line(by)),
+        State::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
+        State::Expired => "nobody answered in time".to_owned(),
+    }
+}
+
+fn about(matter: &Matter) -> String {
+    match matter.target() {
+        Some(target) => format!("{}/{target}", matter.server()),
+        None => matter.server().to_owned(),
+    }
+}
+
+fn what(matter: &Matter) -> String {
+    match matter {
+        Matter::Review(review) => review.arguments.clone(),
+        Matter::Ask(ask) => ask.message.clone(),
+    }
+}
+
+fn left(entry: &Entry) -> String {
+    let left = match entry.left().as_secs() {
+        seconds if seconds < 120 => format!("{seconds} s"),
+        seconds if seconds < 7_200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    };
+    // An answer runs nothing at once: it is kept for when the same is asked again.
+    if entry.is_left { format!("{left}; its program has ended") } else { left }
+}
+
+fn as_json(entry: &Entry) -> Value {
+    let matter = &entry.asked.matter;
+    let mut value = json!({
+        "id": entry.id,
+        "digest": entry.digest,
+        "kind": matter.word(),
+        "server": matter.server(),
+        "target": matter.target(),
+        "call": entry.asked.call,
+        "reference": entry.asked.reference,
+        "caller": entry.asked.caller,
+        "process": entry.process(),
+        "program_ended": entry.is_left,
+        "created": entry.created_at.to_string(),
+        "expires": entry.expires_at.to_string(),
+        "state": state_word(&entry.state),
+    });
+    let more = match matter {
+        // The arguments as text: as JSON they might not be the same any more.
+        Matter::Review(review) => json!({
+            "arguments": review.arguments,
+            "definition": review.definition,
+            "why": review.why,
+            "risk": review.risk,
+            "problem": review.problem,
+        }),
+        Matter::Ask(ask) => match &ask.wanted {
+            AskedFor::Form { schema } => json!({"message": ask.message, "schema": schema}),
+            AskedFor::Url { url } => json!({"message": ask.message, "url": url}),
+            AskedFor::Consent { details, .. } => {
+                json!({"message": ask.message, "details": details})
+            }
+        },
+    };
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+        if let State::Answered { by, word } = &entry.state {
+            value.insert("answered".to_owned(), json!({"by": by, "with": word}));
+        }
+    }
+    value
+}
+
+const fn state_word(state: &State) -> &'static str {
+    match state {
+        State::Waiting => "waiting",
+        State::Answered { .. } => "answered",
+        State::Withdrawn { .. } => "withdrawn",
+        State::Expired => "expired",
+    }
+}

@@ -1,0 +1,7 @@
+//! `switchboard review`: what waits for a person, listed, shown, and put to whoever sits here.
+
+mod answer;
+mod command;
+mod remembered;
+
+pub(crate) use command::{ReviewArgs, WaitForReview, run};

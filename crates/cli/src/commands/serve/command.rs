@@ -1,0 +1,290 @@
+//! `switchboard serve`: one MCP server for any client.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use switchboard_chat::StartOptions;
+use switchboard_config::GatewayReview;
+use switchboard_console::{Onlookers, Talks};
+use switchboard_gateway::http::{Door, Pages};
+use switchboard_gateway::{Gateway, NameMode, http};
+use switchboard_host::Host;
+use switchboard_rules::Pattern;
+use switchboard_terminal::{CliError, People, exit_code, standard_input, standard_output};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::first_use;
+use crate::commands::serve::at_console::AtConsole;
+use crate::commands::serve::console::Wish;
+use crate::commands::serve::grpc::EditorArgs;
+use crate::commands::serve::registry::Fleet;
+use crate::commands::serve::wishes::{
+    LimitArgs, NameChoice, OauthArgs, ReviewChoice, ToolChoice, Wishes, sound,
+};
+use crate::commands::serve::{console, door, grpc, notices};
+use crate::context::Context;
+use crate::recorded;
+use crate::running::instance::Instance;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Talk to one client over standard input and output
+    #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "require_token", "oauth_issuer"])]
+    pub(crate) stdio: bool,
+    /// Where to listen, 127.0.0.1:8808 by default; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Only these servers (may be given several times)
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) server: Vec<String>,
+    /// How tools and prompts of servers without a `prefix` are named, `prefixed` by default
+    #[arg(long, value_enum)]
+    pub(crate) names: Option<NameChoice>,
+    /// Which tools are listed, `auto` by default
+    #[arg(long, value_enum)]
+    pub(crate) tools: Option<ToolChoice>,
+    /// Who approves calls that no rule allows, `client` by default
+    #[arg(long, value_enum)]
+    pub(crate) review: Option<ReviewChoice>,
+    /// A name under which we are reached, beside those of this machine (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// An origin whose pages may talk to us (may be given several times)
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+    /// Let in only who presents a token; always so where other machines can reach us
+    #[arg(long)]
+    pub(crate) require_token: bool,
+    /// Leave the web console out
+    #[arg(long)]
+    pub(crate) no_console: bool,
+    /// The address of a proxy with TLS through which the console is reached; without it, the console is for this machine only
+    #[arg(long, value_name = "URL", conflicts_with_all = ["no_console", "stdio"])]
+    pub(crate) console_url: Option<String>,
+    /// Also answer as a registry, with the servers that are allowed here, below `/v0.1`
+    #[arg(long, conflicts_with = "stdio")]
+    pub(crate) registry: bool,
+    #[command(flatten)]
+    pub(crate) editor: EditorArgs,
+    #[command(flatten)]
+    pub(crate) oauth: OauthArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// An address and a port; this machine may be called by its name.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = match text.split_once(':') {
+        Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
+        _ => text.to_owned(),
+    };
+    numbers
+        .parse()
+        .map_err(|_| "write it as 127.0.0.1:8808, [::1]:8808 or localhost:8808".to_owned())
+}
+
+/// Serves until it is told to end.
+pub(crate) async fn run(context: &Context, serve: ServeArgs) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let over_pipes = serve.stdio;
+    let talks = Talks::default();
+    let mut beside = Beside {
+        console: Wish {
+            left_out: serve.no_console,
+            registry: serve.registry,
+            url: serve.console_url.clone(),
+            talks: talks.clone(),
+            onlookers: Onlookers::default(),
+            only: Vec::new(),
+        },
+        grpc: None,
+    };
+    let is_alone = serve.editor.grpc.is_some() && serve.listen.is_none();
+    let editors = grpc::Wish::of(context, &config, &serve.editor).await?;
+    let wishes = Wishes::of(serve, sound(context, &config)?);
+    let only: Vec<_> =
+        wishes.servers.iter().map(|name| context.known(&config, name)).collect::<Result<_, _>>()?;
+    beside.console.only.clone_from(&only);
+    let only = (!only.is_empty()).then_some(only);
+    let allow = patterns_without_review(wishes.review);
+    let has_port = !over_pipes && !is_alone;
+    let door = if has_port { door::door(context, &wishes)? } else { Door::default() };
+    let listener = if has_port { Some(listen(wishes.listen).await?) } else { None };
+    let editors = editors.open(context).await?;
+    beside.grpc = editors.place();
+    let people = match !has_port || beside.console.left_out {
+        true => People::nobody(&context.printer),
+        false => AtConsole::people(&context.printer, &talks, &beside.console.onlookers),
+    };
+    let people = people.with_new_servers();
+    let host = context.start_at(
+        context.places.clone(),
+        context.environment.clone(),
+        StartOptions { only: only.clone(), people, allow, model: None },
+    )?;
+    let told_all = CancellationToken::new();
+    let telling =
+        first_use::tell_of_unseen(context.printer.clone(), host.clone(), told_all.clone());
+    let telling = tokio::spawn(telling);
+    let problems =
+        notices::tell_of_problems(context.printer.clone(), host.clone(), told_all.clone());
+    tokio::spawn(problems);
+    let ending = CancellationToken::new();
+    let trouble = recorded::tell_of_trouble(context.printer.clone(), host.clone(), ending.clone());
+    tokio::spawn(trouble);
+    let options = wishes.options(&door);
+    let (drain, names) = (options.drain, options.names);
+    let limits = grpc::Limits {
+        in_flight: options.caller.in_flight,
+        body_bytes: options.body_limit_bytes,
+        drain,
+    };
+    let gateway = Gateway::new(host.clone(), options);
+    let has_prefix = config.servers.values().any(|server| server.prefix.is_some());
+    if names == NameMode::Plain || has_prefix {
+        host.settled(only.as_deref()).await;
+        refuse_collisions(&gateway)?;
+    }
+    let collisions =
+        notices::tell_of_collisions(context.printer.clone(), gateway.left_out(), told_all.clone());
+    let collisions = tokio::spawn(collisions);
+    let editors = editors.start(context, &host, limits);
+    match listener {
+        None if over_pipes => over_pipe(context, &gateway, drain).await,
+        None => alone(context, &host, &beside).await?,
+        Some(listener) => over_http(context, &beside, &gateway, listener, door).await?,
+    }
+    editors.finish().await?;
+    gateway.stop();
+    ending.cancel();
+    host.stop().await;
+    told_all.cancel();
+    // They end by themselves, with what is left to be told.
+    telling.await.ok();
+    collisions.await.ok();
+    Ok(exit_code::OK)
+}
+
+/// Returns the calls that need no review here because the client reviews them.
+fn patterns_without_review(review: GatewayReview) -> Vec<Pattern> {
+    match review {
+        GatewayReview::Client => vec![Pattern::new("*")],
+        GatewayReview::Ask => Vec::new(),
+    }
+}
+
+async fn over_pipe(context: &Context, gateway: &Gateway, drain: Duration) {
+    let serving = gateway.serve_pipe(standard_input(), standard_output());
+    let stop = context.interrupts.token();
+    tokio::pin!(serving);
+    if stop.run_until_cancelled(&mut serving).await.is_none() {
+        gateway.end_streams();
+        // What runs has been told; it may end in order.
+        tokio::time::timeout(drain, serving).await.ok();
+    }
+}
+
+/// What there is beside the MCP endpoint.
+struct Beside {
+    console: Wish,
+    /// Where editors are served.
+    grpc: Option<String>,
+}
+
+/// Serves editors and nobody else.
+async fn alone(context: &Context, host: &Host, beside: &Beside) -> Result<(), CliError> {
+    let grpc = beside.grpc.as_deref().unwrap_or_default();
+    if context.shared.json {
+        let servers = host.fleet().load().servers.len();
+        context.printer.json(&json!({"grpc": grpc, "servers": servers}))?;
+    } else {
+        context.printer.words(&format!("gRPC          {grpc}\nstop          Ctrl-C\n"))?;
+    }
+    context.interrupts.token().cancelled().await;
+    Ok(())
+}
+
+async fn over_http(
+    context: &Context,
+    beside: &Beside,
+    gateway: &Gateway,
+    listener: TcpListener,
+    door: Door,
+) -> Result<(), CliError> {
+    let address = listener.local_addr().map_err(|error| {
+        CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
+    })?;
+    let wish = &beside.console;
+    let console = console::console(context, wish, gateway.host(), address)?;
+    // Kept as long as it serves: other commands of this home find it by that.
+    let _written = console.as_ref().filter(|_| address.ip().is_loopback()).and_then(|console| {
+        let instance = Instance::new(address, console.key()?, &context.places, &wish.only);
+        instance.write(&context.places)
+    });
+    let link = console.as_ref().and_then(|it| it.link());
+    announce(context, gateway.host(), address, (link, beside.grpc.as_deref()))?;
+    let stop = context.interrupts.token().clone();
+    let mut pages = Pages::default();
+    if let Some(console) = console {
+        pages.router = console.router();
+        let nowhere = move |method: &_, uri: &_, headers: &_| console.nowhere(method, uri, headers);
+        pages.nowhere = Some(Arc::new(nowhere));
+    }
+    if wish.registry {
+        let fleet = Arc::new(Fleet { host: gateway.host().clone() });
+        pages.router = pages.router.merge(http::directory(door.clone(), fleet));
+    }
+    let served = http::serve(gateway.clone(), door, pages, listener, stop).await;
+    served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
+    TcpListener::bind(address).await.map_err(|error| {
+        CliError::new(exit_code::TROUBLE, format!("cannot listen on {address}: {error}"))
+            .with_hint("another program may be there: `--listen 127.0.0.1:0` takes a free port")
+    })
+}
+
+fn announce(
+    context: &Context,
+    host: &Host,
+    address: SocketAddr,
+    beside: (Option<String>, Option<&str>),
+) -> Result<(), CliError> {
+    let (console, grpc) = beside;
+    let url = format!("http://{address}/mcp");
+    if let Some(link) = &console {
+        console::show(context, link);
+    }
+    if context.shared.json {
+        let servers = host.fleet().load().servers.len();
+        let mut told = json!({"url": url, "servers": servers, "console": console});
+        if let (Some(grpc), Some(told)) = (grpc, told.as_object_mut()) {
+            told.insert("grpc".to_owned(), json!(grpc));
+        }
+        return context.printer.json(&told);
+    }
+    let grpc = grpc.map(|grpc| format!("gRPC          {grpc}\n")).unwrap_or_default();
+    context.printer.words(&format!(
+        "MCP endpoint  {url}\nconnect       claude mcp add --transport http switchboard {url}\n{grpc}stop          Ctrl-C\n"
+    ))
+}
+
+fn refuse_collisions(gateway: &Gateway) -> Result<(), CliError> {
+    let collisions = gateway.collisions();
+    let Some(first) = collisions.first() else { return Ok(()) };
+    let all: Vec<String> = collisions
+        .iter()
+        .map(|one| format!("`{}` of `{}` and `{}`", one.name, one.kept, one.left_out))
+        .collect();
+    let message = format!("some names are used by two servers: {}", all.join(", "));
+    let hint = format!(
+        "give one of them a `prefix` of its own, or serve `{}` without `{}`",
+        first.kept, first.left_out
+    );
+    Err(CliError::new(exit_code::CONFIG, message).with_hint(hint))
+}

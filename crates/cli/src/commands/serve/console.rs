@@ -1,0 +1,95 @@
+//! The web console beside the MCP endpoint: whether there is one, and its link for the terminal.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use switchboard_chat::{model_error, profile_for};
+use switchboard_console::{Address, Console, NoModel, Onlookers, OpenModel, Options, Talks};
+use switchboard_core::ServerId;
+use switchboard_host::Host;
+use switchboard_terminal::CliError;
+
+use crate::commands::dialects::OtherProducts;
+use crate::context::Context;
+
+/// What is wanted of the console.
+pub(crate) struct Wish {
+    pub(crate) left_out: bool,
+    /// Whether we answer as a registry beside it.
+    pub(crate) registry: bool,
+    /// A proxy with TLS through which it is reached.
+    pub(crate) url: Option<String>,
+    /// Conversations that are held through it.
+    pub(crate) talks: Talks,
+    /// Whether somebody is at it.
+    pub(crate) onlookers: Onlookers,
+    /// The only servers that are served, if any are named.
+    pub(crate) only: Vec<ServerId>,
+}
+
+/// The console, where it is wanted and only this machine or a proxy with TLS can reach it.
+pub(crate) fn console(
+    context: &Context,
+    wish: &Wish,
+    host: &Host,
+    address: SocketAddr,
+) -> Result<Option<Arc<Console>>, CliError> {
+    let address = match &wish.url {
+        _ if wish.left_out => return Ok(None),
+        Some(url) => Address::Https(checked(url)?),
+        None if address.ip().is_loopback() => Address::Loopback(address),
+        None => {
+            let hint =
+                "`--console-url https://…` names a proxy with TLS through which it is reached";
+            context.printer.warn("other machines reach this address: no console here", Some(hint));
+            return Ok(None);
+        }
+    };
+    let talk = context.printer.clone();
+    let options = Options {
+        address,
+        places: context.places.clone(),
+        environment: context.environment.clone(),
+        talks: wish.talks.clone(),
+        onlookers: wish.onlookers.clone(),
+        models: Some(models(context)),
+        elsewhere: Arc::new(OtherProducts {
+            environment: context.environment.clone(),
+            places: context.places.clone(),
+        }),
+        stop: context.interrupts.token().clone(),
+        announce: Box::new(move |link| talk.say(&line(link))),
+    };
+    Ok(Some(Console::new(host.clone(), options)))
+}
+
+/// Opens the models of the configuration.
+fn models(context: &Context) -> Box<OpenModel> {
+    let environment = context.environment.clone();
+    Box::new(move |config, wanted| {
+        let no_model = |error: CliError| NoModel { message: error.message, hint: error.hint };
+        let profile = profile_for(config, wanted).map_err(no_model)?;
+        switchboard_models::open(&profile, &environment)
+            .map_err(|error| no_model(model_error(error)))
+    })
+}
+
+/// Shows the link to whoever sees the terminal.
+pub(crate) fn show(context: &Context, link: &str) {
+    context.printer.say(&line(link));
+}
+
+fn line(link: &str) -> String {
+    format!("console: {link}")
+}
+
+/// A place and nothing else: what comes after it would be lost.
+fn checked(url: &str) -> Result<String, CliError> {
+    let place = url.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
+    if place.is_empty() || !place.chars().all(is_plain) {
+        return Err(CliError::usage(format!("`{url}` is not the address of a place with TLS"))
+            .with_hint("write it as https://tools.example"));
+    }
+    Ok(format!("https://{place}"))
+}

@@ -1,0 +1,102 @@
+//! Who may call `serve`: from what is wanted to the door.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use switchboard_gateway::http::{Door, Keys};
+use switchboard_gateway::keys::{AnyOf, Oauth, OauthOptions, TokenFile, Tokens};
+use switchboard_terminal::CliError;
+use switchboard_text::escape_line;
+
+use crate::commands::serve::wishes::Wishes;
+use crate::commands::tokens::key_error;
+use crate::context::Context;
+
+/// What is checked before a request is read. An address that other machines reach needs a proof.
+pub(crate) fn door(context: &Context, wishes: &Wishes) -> Result<Door, CliError> {
+    check_names(wishes)?;
+    let address = wishes.listen;
+    let mut hosts = wishes.hosts.clone();
+    if !address.ip().is_unspecified() {
+        hosts.push(authority(address));
+    }
+    let oauth = wishes.oauth.clone().map(|options| oauth(context, options)).transpose()?;
+    let open = address.ip().is_loopback() && !wishes.require_token && oauth.is_none();
+    let keys = if open { None } else { Some(keys(context, address, oauth)?) };
+    if !address.ip().is_loopback() {
+        let hint = "put a proxy with TLS before it, and let only that one reach it";
+        context.printer.warn(
+            &format!("what is said to `{address}` can be read on the way, tokens too"),
+            Some(hint),
+        );
+    }
+    Ok(Door { hosts, origins: wishes.origins.clone(), keys })
+}
+
+/// The tokens of an issuer; whoever runs this is told why its keys cannot be had.
+fn oauth(context: &Context, options: OauthOptions) -> Result<Oauth, CliError> {
+    let (printer, issuer) = (context.printer.clone(), options.issuer.clone());
+    let told = move |problem: Option<&str>| match problem {
+        Some(why) => printer.warn(
+            &format!("the keys of the issuer `{issuer}` cannot be fetched: {why}"),
+            Some("until they can, tokens count only if they were signed with a key that is known"),
+        ),
+        None => {
+            let issuer = escape_line(&issuer);
+            printer.say(&format!("the keys of the issuer `{issuer}` were fetched again"));
+        }
+    };
+    Ok(Oauth::new(options).map_err(key_error)?.telling(told))
+}
+
+/// What no request could ever come with is a mistake, and would be found out only by a client that
+/// is not let in.
+fn check_names(wishes: &Wishes) -> Result<(), CliError> {
+    if let Some(host) = wishes.hosts.iter().find(|host| !is_host(host)) {
+        let message = format!("`{}` is not the name of a host", escape_line(host));
+        return Err(CliError::usage(message).with_hint("write `tools.example.com`"));
+    }
+    let is_origin = |origin: &String| {
+        origin.split_once("://").is_some_and(|(scheme, host)| !scheme.is_empty() && is_host(host))
+    };
+    if let Some(origin) = wishes.origins.iter().find(|origin| !is_origin(origin)) {
+        let message = format!("`{}` is not the origin of a page", escape_line(origin));
+        let hint = "write `https://pages.example.com`, with its port if it has one, and no path";
+        return Err(CliError::usage(message).with_hint(hint));
+    }
+    Ok(())
+}
+
+fn is_host(text: &str) -> bool {
+    !text.is_empty()
+        && !text.contains(['/', '@', '*', '?', '#', ',', '\\'])
+        && !text.contains(char::is_whitespace)
+}
+
+fn keys(
+    context: &Context,
+    address: SocketAddr,
+    oauth: Option<Oauth>,
+) -> Result<Arc<dyn Keys>, CliError> {
+    let tokens = Tokens::open(TokenFile::in_state(&context.places.state)).map_err(key_error)?;
+    if tokens.count() == 0 && oauth.is_none() {
+        let hint = "`switchboard tokens add NAME` makes one";
+        if !address.ip().is_loopback() {
+            let message = format!(
+                "`{address}` can be reached from other machines, and no token is there to present"
+            );
+            let hint = format!("{hint}; or `--oauth-issuer`, or listen on 127.0.0.1");
+            return Err(CliError::usage(message).with_hint(hint));
+        }
+        context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
+    }
+    Ok(Arc::new(AnyOf { tokens, oauth }))
+}
+
+/// The address as a `Host` without its port.
+fn authority(address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    }
+}

@@ -1,0 +1,208 @@
+//! Editors and agents beside the MCP endpoint: what is wanted, where it listens, and its end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use switchboard_config::Config;
+use switchboard_editor::{
+    Admitting, Door, Editor, Guest, KnownServer, ListenError, Listener, Options, Place, index,
+};
+use switchboard_gateway::http::Keys as _;
+use switchboard_gateway::keys::{TokenFile, Tokens};
+use switchboard_host::Host;
+use switchboard_terminal::{CliError, exit_code};
+use tokio::task::JoinHandle;
+
+use crate::commands::registry::known_servers;
+use crate::commands::tokens::key_error;
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct EditorArgs {
+    /// Serve editors and agents over gRPC: on a Unix socket, by default one in the folder for state, or on a port of this machine with a token. The MCP endpoint is then there only with `--listen`
+    #[arg(long, value_name = "unix:PATH | ADDRESS:PORT", num_args = 0..=1, default_missing_value = "unix:", conflicts_with = "stdio")]
+    pub(crate) grpc: Option<Place>,
+    /// A JSON file with servers and the sites that they are for, for editors to suggest
+    #[arg(long, value_name = "FILE", requires = "grpc")]
+    pub(crate) known_servers: Option<PathBuf>,
+    /// Keep the definitions of tools, resources and prompts as files below this folder; with `--grpc`, in the folder for state by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
+}
+
+/// What is wanted for editors.
+pub(crate) struct Wish {
+    place: Option<Place>,
+    known: Vec<KnownServer>,
+    index: Option<PathBuf>,
+}
+
+/// What listens, or nothing.
+pub(crate) struct Opened {
+    listening: Option<(Listener, Door, Vec<KnownServer>)>,
+    index: Option<PathBuf>,
+}
+
+/// What runs until it is told to end.
+pub(crate) struct Running {
+    serving: Option<JoinHandle<std::io::Result<()>>>,
+    index: Option<JoinHandle<()>>,
+}
+
+/// How much is served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) in_flight: usize,
+    pub(crate) body_bytes: usize,
+    pub(crate) drain: Duration,
+}
+
+impl Wish {
+    pub(crate) async fn of(
+        context: &Context,
+        config: &Config,
+        given: &EditorArgs,
+    ) -> Result<Self, CliError> {
+        let known = match (&given.known_servers, &given.grpc) {
+            (Some(file), _) => read_known(file)?,
+            (None, Some(_)) => {
+                known_servers(config).await?.all().into_iter().map(for_editors).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        let usual = given.grpc.as_ref().map(|_| context.places.state.join("index"));
+        let here = &context.environment.current_dir;
+        let index = given.index.as_ref().map(|folder| here.join(folder)).or(usual);
+        Ok(Self { place: given.grpc.clone(), known, index })
+    }
+
+    /// Listens, if that is wanted.
+    pub(crate) async fn open(self, context: &Context) -> Result<Opened, CliError> {
+        let Self { place, known, index } = self;
+        let Some(place) = place else { return Ok(Opened { listening: None, index }) };
+        let state = &context.places.state;
+        let door = match &place {
+            Place::Unix(_) => Door::Owner,
+            Place::Tcp(_) => {
+                let tokens = Tokens::open(TokenFile::in_state(state)).map_err(key_error)?;
+                if tokens.count() == 0 {
+                    let hint = "`switchboard tokens add NAME` makes one";
+                    context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
+                }
+                Door::Tokens(Arc::new(Named(tokens)))
+            }
+        };
+        let listener = Listener::bind(&place, &state.join("grpc.sock")).await.map_err(refused)?;
+        Ok(Opened { listening: Some((listener, door, known)), index })
+    }
+}
+
+impl Opened {
+    /// Where it listens.
+    pub(crate) fn place(&self) -> Option<String> {
+        self.listening.as_ref().map(|(listener, ..)| listener.to_string())
+    }
+
+    /// Serves until the program is told to end.
+    pub(crate) fn start(self, context: &Context, host: &Host, limits: Limits) -> Running {
+        let stop = context.interrupts.token().clone();
+        let printer = context.printer.clone();
+        let index = self.index.clone().map(|folder| {
+            let (host, stop) = (host.clone(), stop.clone());
+            tokio::spawn(async move {
+                let shown = folder.display().to_string();
+                let tell = |error: &std::io::Error| {
+                    printer.warn(&format!("the index in `{shown}` is not current: {error}"), None);
+                };
+                index::follow(host, folder, stop, tell).await;
+            })
+        });
+        let serving = self.listening.map(|(listener, door, known)| {
+            let places = &context.places;
+            let own = [Some(&places.state), places.own.as_ref(), places.system.as_ref()];
+            let explicit = context.shared.config.last().cloned();
+            let options = Options {
+                door,
+                outputs: places.state.join("outputs"),
+                index: self.index,
+                protected: own.into_iter().flatten().cloned().collect(),
+                config: explicit.or_else(|| places.user.clone()),
+                known,
+                in_flight: limits.in_flight,
+                message_limit_bytes: limits.body_bytes,
+                drain: limits.drain,
+            };
+            let editor = Editor::new(host.clone(), options);
+            tokio::spawn(switchboard_editor::serve(editor, listener, stop))
+        });
+        Running { serving, index }
+    }
+}
+
+impl Running {
+    /// Waits for what was told to end.
+    pub(crate) async fn finish(self) -> Result<(), CliError> {
+        if let Some(index) = self.index {
+            index.await.ok();
+        }
+        let Some(serving) = self.serving else { return Ok(()) };
+        let served = serving.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        served.map_err(|error| {
+            CliError::new(exit_code::TROUBLE, format!("serving editors ended: {error}"))
+        })
+    }
+}
+
+/// The named tokens of `switchboard tokens`.
+struct Named(Tokens);
+
+impl switchboard_editor::Tokens for Named {
+    fn admit<'a>(&'a self, bearer: &'a str) -> Admitting<'a> {
+        Box::pin(async move {
+            let access = self.0.admit(Some(bearer)).await.ok()?;
+            let sees = access.view.patterns.clone();
+            Some(Guest { identity: access.identity, name: access.name, sees })
+        })
+    }
+
+    fn holds(&self, identity: &str) -> bool {
+        self.0.holds(identity)
+    }
+}
+
+fn for_editors(known: &switchboard_registry::known::KnownServer) -> KnownServer {
+    let known = known.clone();
+    KnownServer {
+        name: known.name,
+        description: known.description,
+        icon: known.icon,
+        endpoint: known.endpoint,
+        featured: known.featured,
+        domains: known.domains,
+    }
+}
+
+fn read_known(file: &Path) -> Result<Vec<KnownServer>, CliError> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        CliError::new(exit_code::CONFIG, format!("`{shown}` cannot be read: {error}"))
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        CliError::new(exit_code::CONFIG, format!("`{shown}` is no list of servers: {error}"))
+            .with_hint(r#"write [{"name": "…", "endpoint": "…", "domains": ["…"]}]"#)
+    })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn refused(error: ListenError) -> CliError {
+    let told = CliError::new(exit_code::TROUBLE, error.to_string());
+    match error {
+        ListenError::Taken(_) => told.with_hint("connect to that one, or choose another path"),
+        ListenError::Reachable(_) => told.with_hint("listen on 127.0.0.1, or on a Unix socket"),
+        ListenError::NoSocket(_) => told.with_hint("choose another path"),
+        ListenError::NoUnix => told.with_hint("`--grpc 127.0.0.1:PORT`"),
+        ListenError::Refused { .. } => told,
+    }
+}

@@ -1,0 +1,113 @@
+//! Warnings while `serve` runs: names that two servers use, and problems in files that are read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use switchboard_core::What;
+use switchboard_gateway::Collision;
+use switchboard_host::Host;
+use switchboard_terminal::Printer;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// As many names are told; of the others, how many there are.
+const NAMED: usize = 5;
+
+/// Tells of every name once, and again if it comes back; until it is told to `stop`.
+pub(crate) async fn tell_of_collisions(
+    printer: Printer,
+    mut left_out: watch::Receiver<Vec<Collision>>,
+    stop: CancellationToken,
+) {
+    let mut told = Vec::new();
+    loop {
+        let found = left_out.borrow_and_update().clone();
+        for (message, hint) in news(&told, &found) {
+            printer.warn(&message, Some(&hint));
+        }
+        told = found;
+        if !matches!(stop.run_until_cancelled(left_out.changed()).await, Some(Ok(()))) {
+            return;
+        }
+    }
+}
+
+/// What is to be said of those that were not told before, with hints.
+fn news(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
+    let mut by_servers = BTreeMap::<(&str, &str), Vec<String>>::new();
+    for one in found.iter().filter(|one| !told.contains(one)) {
+        let names = by_servers.entry((&one.left_out, &one.kept)).or_default();
+        names.push(format!("`{}`", one.name));
+    }
+    let told = by_servers.into_iter().map(|((left_out, kept), names)| {
+        let (are, these) =
+            if names.len() == 1 { ("is", "that name") } else { ("are", "these names") };
+        let mut all = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        if names.len() > NAMED {
+            all = format!("{all} and {} more", names.len() - NAMED);
+        }
+        let message =
+            format!("{all} of server `{left_out}` {are} left out, because `{kept}` has {these}");
+        (message, format!("give `{left_out}` a `prefix` of its own"))
+    });
+    told.collect()
+}
+
+/// Tells what is wrong with configuration, rules and hooks, once for as long as it stays so.
+pub(crate) async fn tell_of_problems(printer: Printer, host: Host, stop: CancellationToken) {
+    let mut events = host.events().watch_but_calls();
+    // What was wrong at the start has been told.
+    let config = host.config().load();
+    let mut of_files: BTreeSet<String> = config.problems.iter().map(ToString::to_string).collect();
+    drop(config);
+    let mut of_hooks: BTreeSet<String> = host.hooks().problems().into_iter().collect();
+    loop {
+        let Some(event) = stop.run_until_cancelled(events.recv()).await else { return };
+        let (known, problems) = match event {
+            Ok(event) => match event.what {
+                What::ConfigChanged { problems } => (&mut of_files, problems),
+                What::HooksRead { problems } => (&mut of_hooks, problems),
+                _ => continue,
+            },
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        let problems: BTreeSet<String> = problems.into_iter().collect();
+        for new in problems.difference(known) {
+            printer.warn(new, None);
+        }
+        *known = problems;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_gateway::Collision;
+
+    use super::news;
+
+    #[test]
+    fn what_is_left_out_is_told_by_server_and_once() {
+        let collision = |name: &str, left_out: &str| Collision {
+            name: name.to_owned(),
+            kept: "early".to_owned(),
+            left_out: left_out.to_owned(),
+        };
+        let known = [collision("a", "late")];
+        let many = ["a", "b", "c", "d", "e", "f", "g"].map(|name| collision(name, "late"));
+        let other = [collision("a", "other")];
+        let said = |told: &[Collision], found: &[Collision]| -> Vec<String> {
+            news(told, found).into_iter().map(|(message, _)| message).collect()
+        };
+        let of = |what: &str| format!("{what} left out, because `early` has ");
+        assert_eq!(said(&[], &known), [of("`a` of server `late` is") + "that name"]);
+        assert_eq!(said(&known, &known), [""; 0]);
+        assert_eq!(
+            said(&known, &[&many[..], &other].concat()),
+            [
+                of("`b`, `c`, `d`, `e`, `f` and 1 more of server `late` are") + "these names",
+                of("`a` of server `other` is") + "that name",
+            ]
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! What `serve` is to do: its flags, and the settings where these say nothing.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use switchboard_config::{
+    Config, GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools,
+};
+use switchboard_document::ConfigError;
+use switchboard_gateway::http::Door;
+use switchboard_gateway::keys::OauthOptions;
+use switchboard_gateway::{CallerLimits, NameMode, Options, ToolMode};
+use switchboard_terminal::CliError;
+
+use crate::commands::serve::ServeArgs;
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct OauthArgs {
+    /// Accept the tokens of this OAuth issuer
+    #[arg(long, value_name = "URL", requires = "oauth_audience")]
+    pub(crate) oauth_issuer: Option<String>,
+    /// The address under which clients reach us, for which the tokens must be made
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub(crate) oauth_audience: Option<String>,
+    /// A scope that the tokens must have (may be given several times)
+    #[arg(long, value_name = "SCOPE", requires = "oauth_issuer")]
+    pub(crate) oauth_scope: Vec<String>,
+    /// Where the issuer's keys are; found out by default
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub(crate) oauth_jwks: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// Requests of one caller at the same time; 256 by default, without tokens 4096 for all together
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_in_flight: Option<u32>,
+    /// Sessions of one caller; 1000 by default, without tokens 10000 for all together
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_sessions: Option<u32>,
+    /// Requests of one caller per second; no limit by default
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_rate: Option<u32>,
+    /// The largest message, in bytes; 4194304 by default
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..))]
+    pub(crate) max_body: Option<u32>,
+    /// Seconds that a client may take to send its headers or a message, or to go on reading, 60 by default
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) read_timeout: Option<u64>,
+    /// Seconds that calls may go on after we were asked to end, 30 by default
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub(crate) drain: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NameChoice {
+    /// `server__tool`
+    #[value(alias = "server")]
+    Prefixed,
+    /// As the servers name them; two of one name are refused
+    Plain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolChoice {
+    /// All up to 500 and 1 MiB of definitions, else as `search`
+    Auto,
+    /// All
+    All,
+    /// Three that find, describe and call all others, and those that are used most
+    Search,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReviewChoice {
+    /// The client asks its own person, as the protocol has it
+    Client,
+    /// We ask, where `autoApprove` does not allow it
+    Ask,
+}
+
+/// The port that clients are told of by default.
+const PORT: u16 = 8808;
+
+/// What is wanted.
+pub(crate) struct Wishes {
+    pub(crate) listen: SocketAddr,
+    pub(crate) servers: Vec<String>,
+    pub(crate) review: GatewayReview,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) require_token: bool,
+    pub(crate) oauth: Option<OauthOptions>,
+    names: NameMode,
+    tools: ToolMode,
+    limits: Limits,
+}
+
+/// What is wanted of limits, where it is not what is usual.
+struct Limits {
+    in_flight: Option<usize>,
+    sessions: Option<usize>,
+    rate: Option<u32>,
+    body_bytes: Option<usize>,
+    read: Option<Duration>,
+    drain: Option<Duration>,
+}
+
+/// The settings, if they can be relied on: a mistake in them may be the lock of the door.
+pub(crate) fn sound<'a>(
+    context: &Context,
+    config: &'a Config,
+) -> Result<&'a GatewaySettings, CliError> {
+    let project = context.places.project.as_deref();
+    let of_project = |problem: &ConfigError| project == Some(&*problem.file);
+    let is_about_settings = |problem: &&ConfigError| {
+        let of_models = problem.key.as_deref().is_some_and(|key| key.starts_with("models"));
+        // The host itself does not start with rules that cannot be read, and says so.
+        let of_rules = config.policies.broken.as_ref() == Some(*problem);
+        problem.is_error()
+            && problem.server.is_none()
+            && !of_models
+            && !of_rules
+            && !of_project(problem)
+    };
+    match config.problems.iter().find(is_about_settings) {
+        Some(problem) => Err(problem.clone().into()),
+        None => Ok(&config.settings.gateway),
+    }
+}
+
+impl Wishes {
+    /// A flag counts more than a setting.
+    pub(crate) fn of(serve: ServeArgs, settings: &GatewaySettings) -> Self {
+        let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+        let names = serve.names.map(|choice| match choice {
+            NameChoice::Prefixed => GatewayNames::Prefixed,
+            NameChoice::Plain => GatewayNames::Plain,
+        });
+        let tools = serve.tools.map(|choice| match choice {
+            ToolChoice::Auto => GatewayTools::Auto,
+            ToolChoice::All => GatewayTools::All,
+            ToolChoice::Search => GatewayTools::Search,
+        });
+        let review = serve.review.map(|choice| match choice {
+            ReviewChoice::Client => GatewayReview::Client,
+            ReviewChoice::Ask => GatewayReview::Ask,
+        });
+        Self {
+            listen: serve.listen.or(settings.listen).unwrap_or(usual),
+            servers: given(serve.server, &settings.servers),
+            review: review.or(settings.review).unwrap_or(GatewayReview::Client),
+            hosts: given(serve.allow_host, &settings.allow_hosts),
+            origins: given(serve.allow_origin, &settings.allow_origins),
+            require_token: serve.require_token || settings.require_token,
+            oauth: oauth(serve.oauth, settings),
+            names: match names.or(settings.names) {
+                Some(GatewayNames::Plain) => NameMode::Plain,
+                Some(GatewayNames::Prefixed) | None => NameMode::Prefixed,
+            },
+            tools: match tools.or(settings.tools) {
+                Some(GatewayTools::All) => ToolMode::All,
+                Some(GatewayTools::Search) => ToolMode::Search,
+                Some(GatewayTools::Auto) | None => ToolMode::Auto,
+            },
+            limits: Limits::of(&serve.limits, settings),
+        }
+    }
+
+    /// How clients are served; `door` tells whether they are told apart.
+    pub(crate) fn options(&self, door: &Door) -> Options {
+        let callers =
+            if door.keys.is_some() { CallerLimits::default() } else { CallerLimits::of_machine() };
+        let usual = Options::default();
+        let limits = &self.limits;
+        Options {
+            names: self.names,
+            tools: self.tools,
+            body_limit_bytes: limits.body_bytes.unwrap_or(usual.body_limit_bytes),
+            read_limit: limits.read.unwrap_or(usual.read_limit),
+            drain: limits.drain.unwrap_or(usual.drain),
+            caller: CallerLimits {
+                in_flight: limits.in_flight.unwrap_or(callers.in_flight),
+                per_second: limits.rate,
+                sessions: limits.sessions.unwrap_or(callers.sessions),
+                waiting: callers.waiting,
+            },
+        }
+    }
+}
+
+impl Limits {
+    fn of(flags: &LimitArgs, settings: &GatewaySettings) -> Self {
+        let count = |flag: Option<u32>, setting: Option<usize>| {
+            flag.and_then(|count| usize::try_from(count).ok()).or(setting)
+        };
+        let seconds = |flag: Option<u64>, setting: Option<usize>| {
+            let setting = setting.and_then(|seconds| u64::try_from(seconds).ok());
+            flag.or(setting).map(Duration::from_secs)
+        };
+        let rate = settings.max_rate.and_then(|rate| u32::try_from(rate).ok());
+        Self {
+            in_flight: count(flags.max_in_flight, settings.max_in_flight),
+            sessions: count(flags.max_sessions, settings.max_sessions),
+            rate: flags.max_rate.or(rate),
+            body_bytes: count(flags.max_body, settings.max_body_bytes),
+            read: seconds(flags.read_timeout, settings.read_seconds),
+            drain: seconds(flags.drain, settings.drain_seconds),
+        }
+    }
+}
+
+/// What the flags list, or else the settings.
+fn given(flags: Vec<String>, settings: &[String]) -> Vec<String> {
+    if flags.is_empty() { settings.to_vec() } else { flags }
+}
+
+/// An issuer on the command line comes with all that is said of it.
+fn oauth(flags: OauthArgs, settings: &GatewaySettings) -> Option<OauthOptions> {
+    let of_flags = flags.oauth_issuer.zip(flags.oauth_audience).map(|(issuer, audience)| {
+        let (scopes, jwks) = (flags.oauth_scope, flags.oauth_jwks);
+        GatewayOauth { issuer, audience, scopes, jwks }
+    });
+    let oauth = of_flags.or_else(|| settings.oauth.clone())?;
+    Some(OauthOptions {
+        issuer: oauth.issuer,
+        audience: oauth.audience,
+        scopes: oauth.scopes,
+        keys_at: oauth.jwks,
+        views: settings.views.clone(),
+    })
+}

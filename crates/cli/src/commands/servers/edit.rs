@@ -1,0 +1,313 @@
+//! Changes the configuration: adds, removes, switches and approves servers.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use switchboard_config::{Layer, Replace, ServerConfig};
+use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::{escape_line, redact};
+use switchboard_trust::{Approvals, PinKind, Pins, waiting};
+
+use crate::commands::consent::{Consent, how};
+use crate::commands::servers::show::changes;
+use crate::commands::{consent, first_use};
+use crate::context::Context;
+
+#[derive(Debug, Args)]
+pub(crate) struct AddServerArgs {
+    /// A name for the server
+    pub(crate) name: String,
+    /// The server's address, or the command to start it with
+    #[arg(required = true, trailing_var_arg = true, value_name = "URL | COMMAND")]
+    pub(crate) target: Vec<String>,
+    /// A variable for the command, as NAME=VALUE
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A header for the address, as "Name: value"
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// How to talk to it; found out by default
+    #[arg(long, short, value_enum)]
+    pub(crate) transport: Option<TransportName>,
+    /// The folder to start the command in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Seconds that a call may take
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+    /// Replace a server of that name
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Agree to what is dangerous about it without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TransportName {
+    /// A command
+    Stdio,
+    /// Streamable HTTP
+    Http,
+    /// The older HTTP+SSE
+    Sse,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Place {
+    /// Which file to change
+    #[arg(long, short, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// The user's file
+    User,
+    /// The project's file, `switchboard.json`
+    Project,
+}
+
+/// Adds a server.
+pub(crate) async fn add(context: &Context, add: &AddServerArgs) -> Result<u8, CliError> {
+    let file = file_of(context, add.place.scope)?;
+    let replace = if add.force { Replace::Allow } else { Replace::Refuse };
+    let mut entry = entry(add)?;
+    let findings =
+        switchboard_config::findings_of(&file, &add.name, &Value::Object(entry.clone()))?;
+    if !findings.is_empty() {
+        let words: Vec<String> =
+            add.target.iter().map(|word| escape_line(&redact::text(word)).into_owned()).collect();
+        context.printer.say(&format!("`{}` runs: {}", escape_line(&add.name), words.join(" ")));
+        consent::tell(context, &findings);
+        consent::agree(&add.name, &findings, Consent::from(add.yes)).await?;
+        let agreed = findings.iter().filter(|finding| finding.is_danger());
+        let agreed: Vec<&str> = agreed.map(|finding| finding.word.as_str()).collect();
+        if let (Scope::User, false) = (add.place.scope, agreed.is_empty()) {
+            entry.insert("dangerous".to_owned(), json!(agreed));
+        }
+    }
+    let entry = Value::Object(entry);
+    switchboard_config::add_server(&file, &add.name, &entry, replace).map_err(|error| {
+        let exists = error.message.contains("already");
+        let error = CliError::from(error);
+        if exists { error.with_hint("`--force` replaces it") } else { error }
+    })?;
+    if add.place.scope == Scope::Project {
+        // Whoever adds it by hand has seen it.
+        approve_now(context, &add.name)?;
+    }
+    context.printer.say(&format!("added `{}` to {}", escape_line(&add.name), file.display()));
+    context
+        .printer
+        .say(&format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name)));
+    if !add.yes {
+        first_use::look(context, &add.name).await?;
+    }
+    Ok(exit_code::OK)
+}
+
+/// Removes a server.
+pub(crate) fn remove(context: &Context, name: &str, scope: Scope) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let file = match config.servers.get(name) {
+        Some(server) if !server.source.file.as_os_str().is_empty() => server.source.file.clone(),
+        _ => file_of(context, scope)?,
+    };
+    if let Err(error) = switchboard_config::remove_server(&file, name) {
+        // A slip of the pen is told with what was meant.
+        context.known(&config, name)?;
+        return Err(error.into());
+    }
+    context.printer.say(&format!("removed `{}` from {}", escape_line(name), file.display()));
+    Ok(exit_code::OK)
+}
+
+/// Switches a server on.
+pub(crate) fn enable(context: &Context, name: &str) -> Result<u8, CliError> {
+    switchboard_config::enable_server(&source_of(context, name)?, name)?;
+    context.printer.say(&format!("enabled `{}`", escape_line(name)));
+    Ok(exit_code::OK)
+}
+
+/// Switches a server off.
+pub(crate) fn disable(context: &Context, name: &str) -> Result<u8, CliError> {
+    switchboard_config::disable_server(&source_of(context, name)?, name)?;
+    context.printer.say(&format!("disabled `{}`", escape_line(name)));
+    Ok(exit_code::OK)
+}
+
+/// Agrees to a server of the project's file.
+pub(crate) async fn approve(
+    context: &Context,
+    name: &str,
+    consent: Consent,
+) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let Some(server) = config.servers.get(&id) else {
+        return Err(CliError::new(
+            exit_code::CONFIG,
+            format!("the entry of `{name}` cannot be read"),
+        ));
+    };
+    if server.source.layer != Layer::Project && server.approved {
+        context.printer.say(&format!(
+            "`{}` is not of the project's file and needs no approval",
+            escape_line(name)
+        ));
+        return Ok(exit_code::OK);
+    }
+    context.printer.say(&format!(
+        "`{}` runs: {}",
+        escape_line(name),
+        escape_line(&how(Some(server)))
+    ));
+    // Of the rest of the entry everything is agreed to as well, so everything is shown.
+    let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
+    for line in server.lines().iter().filter(|line| !is_told(line)) {
+        context.printer.say(&format!("  {}", escape_line(line)));
+    }
+    for line in changes(context, server) {
+        context.printer.say(&format!("  {line}"));
+    }
+    offers(context, server);
+    consent::tell(context, &server.findings);
+    consent::agree(name, &server.findings, consent).await?;
+    approve_now(context, name)?;
+    context.printer.say("approved; any change to its entry asks again");
+    if consent == Consent::Wanted {
+        first_use::look(context, name).await?;
+    }
+    Ok(exit_code::OK)
+}
+
+/// Says what is known of a server's definitions, and what of it waits.
+fn offers(context: &Context, server: &ServerConfig) {
+    let Ok(pins) = Pins::load(&context.places.state, &server.identity()) else { return };
+    let tools = pins.approved.get(&PinKind::Tool);
+    let names: Vec<&str> =
+        tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str)).collect();
+    if names.is_empty() && first_use::is_asked_about(context) {
+        context.printer.say("it was never seen: what it offers is shown to you at its first use");
+    } else if names.is_empty() {
+        context.printer.say("it was never seen: what it offers first counts as approved with it");
+    } else {
+        context.printer.say(&format!("its tools: {}", escape_line(&names.join(", "))));
+    }
+    let held = waiting(&pins).len();
+    if held > 0 {
+        let hint = format!("`switchboard pins diff {}` shows them", server.id);
+        context.printer.warn(&format!("{held} of its definitions are held"), Some(&hint));
+    }
+}
+
+/// Approves the entry of a server as it stands now.
+pub(crate) fn approve_now(context: &Context, name: &str) -> Result<(), CliError> {
+    let mut approvals = Approvals::load(&context.places.state);
+    let config = switchboard_config::load(&context.places, &context.environment, &approvals);
+    if let Some(server) = config.servers.get(name)
+        && (server.source.layer == Layer::Project || !server.approved)
+    {
+        approvals.approve_entry(server)?;
+        approvals.save()?;
+    }
+    Ok(())
+}
+
+/// The file that a server is configured in.
+fn source_of(context: &Context, name: &str) -> Result<PathBuf, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    match config.servers.get(&id) {
+        Some(server) if !server.source.file.as_os_str().is_empty() => {
+            Ok(server.source.file.clone())
+        }
+        Some(_) => file_of(context, Scope::User),
+        None => {
+            Err(CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")))
+        }
+    }
+}
+
+/// The file that is changed for the user or for the project.
+pub(crate) fn file_of(context: &Context, scope: Scope) -> Result<PathBuf, CliError> {
+    if let Some(file) = context.shared.config.last() {
+        return Ok(file.clone());
+    }
+    let places = &context.places;
+    let file = match scope {
+        Scope::User => places.user.clone(),
+        Scope::Project => places.project.clone(),
+    };
+    file.ok_or_else(|| CliError::new(exit_code::CONFIG, "there is no such file here"))
+}
+
+/// The entry for what was typed.
+fn entry(add: &AddServerArgs) -> Result<Map<String, Value>, CliError> {
+    let Some((first, rest)) = add.target.split_first() else {
+        return Err(CliError::usage("there is neither an address nor a command"));
+    };
+    // No program is called so; which addresses there are, the entry's reader knows.
+    let is_address = first.contains("://");
+    let mut entry = Map::new();
+    if is_address {
+        if !rest.is_empty() {
+            return Err(CliError::usage("an address takes no further words"));
+        }
+        if !add.env.is_empty() || add.cwd.is_some() {
+            return Err(CliError::usage("an address takes no `--env` and no `--cwd`"));
+        }
+        entry.insert("url".to_owned(), json!(first));
+        let headers = pairs(&add.header, ':', "--header")?;
+        if !headers.is_empty() {
+            entry.insert("headers".to_owned(), Value::Object(headers));
+        }
+    } else {
+        if !add.header.is_empty() {
+            return Err(CliError::usage("a command takes no `--header`"));
+        }
+        entry.insert("command".to_owned(), json!(first));
+        if !rest.is_empty() {
+            entry.insert("args".to_owned(), json!(rest));
+        }
+        let env = pairs(&add.env, '=', "--env")?;
+        if !env.is_empty() {
+            entry.insert("env".to_owned(), Value::Object(env));
+        }
+        if let Some(cwd) = &add.cwd {
+            entry.insert("cwd".to_owned(), json!(cwd));
+        }
+    }
+    let kind = match (add.transport, is_address) {
+        (None, _) => None,
+        (Some(TransportName::Stdio), false) => Some("stdio"),
+        (Some(TransportName::Http), true) => Some("http"),
+        (Some(TransportName::Sse), true) => Some("sse"),
+        (Some(_), true) => return Err(CliError::usage("an address cannot be reached over stdio")),
+        (Some(_), false) => {
+            return Err(CliError::usage("a command can only be reached over stdio"));
+        }
+    };
+    if let Some(kind) = kind {
+        entry.insert("type".to_owned(), json!(kind));
+    }
+    if let Some(timeout) = add.timeout {
+        entry.insert("timeout".to_owned(), json!(timeout));
+    }
+    Ok(entry)
+}
+
+fn pairs(words: &[String], between: char, flag: &str) -> Result<Map<String, Value>, CliError> {
+    let mut map = Map::new();
+    for word in words {
+        let Some((name, value)) = word.split_once(between) else {
+            return Err(CliError::usage(format!("`{flag} {word}` has no `{between}`")));
+        };
+        map.insert(name.trim().to_owned(), json!(value.trim_start()));
+    }
+    Ok(map)
+}

@@ -1,0 +1,68 @@
+//! Shows what a server wrote to its standard error, and the messages that it sent.
+
+use std::path::Path;
+
+use switchboard_fleet::{Message, log_file, messages_file};
+use switchboard_terminal::{CliError, exit_code};
+use switchboard_text::{escape_line, escape_prose};
+
+use crate::context::Context;
+
+/// Shows the last lines of a server's log.
+pub(crate) fn show(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let file = log_file(&context.places.state, &id);
+    let Some(text) = read(&file)? else {
+        context.printer.say(&format!("server `{name}` has written nothing yet"));
+        return Ok(exit_code::OK);
+    };
+    let all: Vec<&str> = text.lines().collect();
+    let tail = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
+    if context.printer.json {
+        context.printer.json(&tail)?;
+    } else {
+        context.printer.data(&escape_prose(&tail.join("\n")))?;
+    }
+    Ok(exit_code::OK)
+}
+
+/// Shows the last messages of a server.
+pub(crate) fn messages(context: &Context, name: &str, lines: usize) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let Some(text) = read(&messages_file(&context.places.state, &id))? else {
+        context.printer.say(&format!("server `{name}` has sent no messages yet"));
+        return Ok(exit_code::OK);
+    };
+    let all: Vec<Message> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let tail = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
+    if context.printer.json {
+        context.printer.json(&tail)?;
+    } else {
+        let shown: Vec<String> = tail.iter().map(line).collect();
+        context.printer.data(&shown.join("\n"))?;
+    }
+    Ok(exit_code::OK)
+}
+
+fn line(message: &Message) -> String {
+    let Message { at, level, logger, text } = message;
+    let (at, level, text) = (escape_line(at), escape_line(level), escape_line(text));
+    match logger {
+        Some(logger) => format!("{at} {level} [{}] {text}", escape_line(logger)),
+        None => format!("{at} {level} {text}"),
+    }
+}
+
+fn read(file: &Path) -> Result<Option<String>, CliError> {
+    match std::fs::read(file) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("cannot read `{}`: {error}", file.display());
+            Err(CliError::new(exit_code::TROUBLE, message))
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Lists servers and their state, once or as they change.
+
+mod command;
+pub(crate) mod edit;
+mod learn;
+mod logs;
+mod running;
+mod show;
+
+pub(crate) use command::{ServersArgs, held, run, show_in_chat};

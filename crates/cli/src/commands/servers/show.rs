@@ -1,0 +1,79 @@
+//! Shows one server's entry and what to know about it, without starting anything.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use switchboard_config::{Layer, ServerConfig, difference};
+use switchboard_terminal::{CliError, exit_code, finding_line};
+use switchboard_text::{escape_line, redact};
+use switchboard_trust::Approvals;
+
+use crate::context::Context;
+
+/// Shows a server's entry.
+pub(crate) fn show(context: &Context, name: &str) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let id = context.known(&config, name)?;
+    let Some(server) = config.servers.get(&id) else {
+        let problem = config.broken.get(&id).cloned();
+        return Err(problem.map_or_else(
+            || CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")),
+            CliError::from,
+        ));
+    };
+    let lines: Vec<String> = server.lines().iter().map(|line| clean(line)).collect();
+    let changed = changes(context, server);
+    if context.printer.json {
+        context.printer.json(&json!({
+            "name": name,
+            "file": server.source.file,
+            "line": server.source.line,
+            "layer": layer(server.source.layer),
+            "approved": server.approved,
+            "disabled": server.disabled,
+            "entry": lines,
+            "findings": server.findings,
+            "changed_since_approval": changed,
+        }))?;
+        return Ok(exit_code::OK);
+    }
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    let file = server.source.file.display().to_string();
+    _ = writeln!(text, "{} ({}, line {})", clean(name), clean(&file), server.source.line);
+    for line in &lines {
+        _ = writeln!(text, "    {line}");
+    }
+    for finding in &server.findings {
+        _ = writeln!(text, "    {}", finding_line(finding));
+    }
+    for line in &changed {
+        _ = writeln!(text, "  {line}");
+    }
+    _ = writeln!(text, "    {}", if server.approved { "approved" } else { "not approved" });
+    context.printer.data(&text)?;
+    Ok(exit_code::OK)
+}
+
+/// What is different from what the person was shown who last agreed.
+pub(crate) fn changes(context: &Context, server: &ServerConfig) -> Vec<String> {
+    let approvals = Approvals::load(&context.places.state);
+    let Some(before) = approvals.approved_text(&server.source.file, &server.id) else {
+        return Vec::new();
+    };
+    let before: Vec<String> = before.lines().map(str::to_owned).collect();
+    let found = difference(&before, &server.lines());
+    found.iter().map(|line| clean(line)).collect()
+}
+
+fn clean(line: &str) -> String {
+    escape_line(&redact::text(line)).into_owned()
+}
+
+const fn layer(layer: Layer) -> &'static str {
+    match layer {
+        Layer::User => "user",
+        Layer::Project => "project",
+        Layer::Explicit => "explicit",
+    }
+}

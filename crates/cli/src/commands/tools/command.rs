@@ -1,0 +1,361 @@
+//! Lists, shows and finds tools.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_catalog::{Catalog, Entry, Lease, definition, signature};
+use switchboard_core::{ServerId, TargetKind};
+use switchboard_editor::index;
+use switchboard_host::Host;
+use switchboard_prompting::{Definitions, Options, Plan, Vendor, fit, fit_native, shown};
+use switchboard_terminal::{CliError, counted, exit_code, table};
+use switchboard_text::{escape, escape_json, escape_line, nearest};
+
+use crate::args::OfServer;
+use crate::commands::held;
+use crate::commands::tools::row::ToolRow;
+use crate::context::Context;
+use crate::running::offers;
+use crate::running::offers::Which;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Audience {
+    /// A section of text; calls are written as tags
+    Text,
+    /// OpenAI and everything that speaks like it
+    Openai,
+    /// Anthropic
+    Anthropic,
+    /// Google
+    Gemini,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ToolsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    #[command(flatten)]
+    pub(crate) list: ListTools,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListTools {
+    #[command(flatten)]
+    pub(crate) of: OfServer,
+    /// What models and clients do not see, and everything else in which the scanner found something
+    #[arg(long)]
+    pub(crate) held: bool,
+    /// Also what a rule forbids to everybody, with the rule
+    #[arg(long, conflicts_with = "held")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List tools
+    #[command(visible_alias = "ls")]
+    List(ListTools),
+    /// Show everything about a tool
+    Show {
+        /// The server
+        server: String,
+        /// The tool
+        tool: String,
+    },
+    /// Print what a model is shown of the tools
+    Prompt {
+        /// For whom: text for any model, or a vendor's own definitions
+        #[arg(long = "for", value_enum, default_value_t = Audience::Text)]
+        audience: Audience,
+        /// At most so many tokens; beyond that a shorter list and tools to search it
+        #[arg(long, value_name = "TOKENS")]
+        budget: Option<usize>,
+        /// Only of this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+    },
+    /// Write the catalog as files: mcps/SERVER/tools/TOOL.json
+    Index {
+        /// The folder to write `mcps` into
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Find tools by words
+    Search {
+        /// The words
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// At most so many
+        #[arg(long, short = 'n', default_value_t = 10)]
+        limit: usize,
+    },
+}
+
+/// Runs `switchboard tools`.
+pub(crate) async fn run(context: &Context, tools: ToolsArgs) -> Result<u8, CliError> {
+    match tools.command {
+        None => list(context, &tools.list).await,
+        Some(ToolsCommand::List(wanted)) => list(context, &wanted).await,
+        Some(ToolsCommand::Show { server, tool }) => show(context, &server, &tool).await,
+        Some(ToolsCommand::Prompt { audience, budget, server }) => {
+            show_prompt(context, audience, budget, OfServer { server }).await
+        }
+        Some(ToolsCommand::Index { folder }) => write_index(context, &folder).await,
+        Some(ToolsCommand::Search { words, limit }) => {
+            search(context, &words.join(" "), limit).await
+        }
+    }
+}
+
+/// Lists tools.
+pub(crate) async fn list(context: &Context, wanted: &ListTools) -> Result<u8, CliError> {
+    if !wanted.held {
+        let which = Which { all: wanted.all, ..Which::default() };
+        if let Some(rows) = offers::tools(context, &wanted.of, &which).await? {
+            return print(context, &rows).map(|()| exit_code::OK);
+        }
+    }
+    let host = start(context, &wanted.of).await?;
+    if wanted.held {
+        let shown = held::print(context, &host.flagged());
+        host.stop().await;
+        return shown.map(|()| exit_code::OK);
+    }
+    let lease = host.lease();
+    let all = lease.catalog().tools();
+    let listed = all.filter(|entry| wanted.all || lists(&lease, *entry));
+    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    let shown = print(context, &rows);
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Finds tools by words.
+pub(crate) async fn search(context: &Context, words: &str, limit: usize) -> Result<u8, CliError> {
+    let which = Which { words: Some((words, limit)), ..Which::default() };
+    let running = offers::tools(context, &OfServer::default(), &which).await?;
+    let rows = match running {
+        Some(rows) => rows,
+        None => {
+            let host = start(context, &OfServer::default()).await?;
+            let lease = host.lease();
+            let found = lease.catalog().search(words, limit).into_iter().map(|(entry, _)| entry);
+            let listed = found.filter(|entry| lists(&lease, *entry));
+            let rows = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+            host.stop().await;
+            rows
+        }
+    };
+    if rows.is_empty() {
+        context.printer.say("no tool fits these words");
+    }
+    print(context, &rows).map(|()| exit_code::OK)
+}
+
+/// Shows everything about a tool.
+pub(crate) async fn show(context: &Context, server: &str, tool: &str) -> Result<u8, CliError> {
+    if let Some(row) = offers::tool(context, server, tool).await? {
+        return print_one(context, &row).map(|()| exit_code::OK);
+    }
+    let host = start(context, &OfServer { server: Some(server.to_owned()) }).await?;
+    // A person may look at what is held.
+    let (fleet, flagged) = (host.fleet().load(), host.flagged());
+    let catalog = Arc::new(Catalog::of(&fleet));
+    let unlisted = Arc::clone(host.lease().unlisted());
+    let lease =
+        Lease::new(fleet, catalog, Arc::default()).with_flagged(flagged).with_unlisted(unlisted);
+    let shown = match lease.catalog().tools().find(|entry| entry.tool.name() == tool) {
+        Some(entry) => print_one(context, &ToolRow::of(&lease, entry)),
+        None => {
+            let names = lease.catalog().tools().map(|entry| entry.tool.name().to_owned());
+            let names: Vec<String> = names.collect();
+            let near = nearest(tool, names.iter().map(String::as_str), 3);
+            let hint = match near.as_slice() {
+                [] => format!("`switchboard tools --server {server}` lists them"),
+                near => format!("did you mean `{}`?", near.join("` or `")),
+            };
+            Err(CliError::usage(format!("server `{server}` lists no tool `{tool}`"))
+                .with_hint(hint))
+        }
+    };
+    host.stop().await;
+    shown.map(|()| exit_code::OK)
+}
+
+/// Lists the tools of a host that runs, or those that fit some words.
+pub(crate) fn show_in_chat(context: &Context, host: &Host, words: &str) -> Result<(), CliError> {
+    let lease = host.lease();
+    let entries: Vec<Entry<'_>> = if words.is_empty() {
+        lease.catalog().tools().collect()
+    } else {
+        lease.catalog().search(words, 20).into_iter().map(|(entry, _)| entry).collect()
+    };
+    let listed = entries.into_iter().filter(|entry| lists(&lease, *entry));
+    let rows: Vec<ToolRow> = listed.map(|entry| ToolRow::of(&lease, entry)).collect();
+    print(context, &rows)
+}
+
+/// Starts one server or all, and waits for them.
+pub(crate) async fn start(context: &Context, of: &OfServer) -> Result<Host, CliError> {
+    let only = only(context, of)?;
+    let host = context.start(only.clone())?;
+    context.ready(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+/// The same for whoever only looks at what servers offer: a new one is not asked about.
+pub(crate) async fn look(context: &Context, of: &OfServer) -> Result<Host, CliError> {
+    let only = only(context, of)?;
+    let host = context.start(only.clone())?;
+    context.ready_unasked(&host, only.as_deref()).await?;
+    Ok(host)
+}
+
+fn only(context: &Context, of: &OfServer) -> Result<Option<Vec<ServerId>>, CliError> {
+    let config = context.config()?;
+    let known = |name: &String| context.known(&config, name).map(|id| vec![id]);
+    of.server.as_ref().map(known).transpose()
+}
+
+fn print(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
+    if context.printer.json {
+        let all: Vec<Value> = tools.iter().map(ToolRow::as_json).collect();
+        return context.printer.json(&all);
+    }
+    if tools.iter().any(|tool| tool.forbidden_by.is_some()) {
+        return print_with_rules(context, tools);
+    }
+    let row = |tool: &ToolRow| {
+        let item = tool.item();
+        let about = definition(&item);
+        let arguments = about.input_schema.map(|raw| signature(raw.get())).unwrap_or_default();
+        let said = first_line(about.description.as_deref().unwrap_or_default());
+        [tool.server.clone(), tool.name.clone(), arguments, said]
+    };
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
+    let heading = ["server", "tool", "arguments", "description"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+fn print_with_rules(context: &Context, tools: &[ToolRow]) -> Result<(), CliError> {
+    let row = |tool: &ToolRow| {
+        let said = definition(&tool.item()).description.unwrap_or_default();
+        let by = tool.forbidden_by.as_deref().unwrap_or_default();
+        [&*tool.server, &*tool.name, &first_line(&said), by].map(str::to_owned)
+    };
+    let rows: Vec<[String; 4]> = tools.iter().map(row).collect();
+    let heading = ["server", "tool", "description", "forbidden by"];
+    context.printer.data(&table(context.printer.reader(), heading, &rows))
+}
+
+/// Whether models and clients are shown it.
+fn lists(lease: &Lease, entry: Entry<'_>) -> bool {
+    lease.lists(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
+}
+
+fn print_one(context: &Context, tool: &ToolRow) -> Result<(), CliError> {
+    if context.printer.json {
+        return context.printer.json(&tool.as_json());
+    }
+    let item = tool.item();
+    let definition = definition(&item);
+    let mut text = format!("{} on {}\n", escape_line(&tool.name), escape_line(&tool.server));
+    for part in
+        [definition.title.as_deref(), definition.description.as_deref()].into_iter().flatten()
+    {
+        text.push_str(&format!("\n{}\n", escape(part)));
+    }
+    let schemas = [
+        ("arguments", definition.input_schema),
+        ("structured result", definition.output_schema),
+        ("what the server says about it", definition.annotations),
+    ];
+    for (title, raw) in schemas {
+        if let Some(raw) = raw {
+            text.push_str(&format!("\n{title}:\n{}\n", escape_json(&pretty(raw))));
+        }
+    }
+    text.push_str(&format!(
+        "\nname for models: {}\nfingerprint: {}\n",
+        escape_line(tool.model_name.as_deref().unwrap_or_default()),
+        tool.fingerprint
+    ));
+    if let Some(by) = &tool.forbidden_by {
+        text.push_str(&format!("\nforbidden by {}\n", escape_line(by)));
+    }
+    if let Some(words) = &tool.found_words {
+        text.push_str(&format!("\n{words}"));
+    }
+    context.printer.data(&text)
+}
+
+fn pretty(raw: &RawValue) -> String {
+    serde_json::from_str::<Value>(raw.get())
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| raw.get().to_owned())
+}
+
+/// The first line of a text.
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}
+
+/// Prints the text section or a vendor's definitions, within a budget if there is one.
+async fn show_prompt(
+    context: &Context,
+    audience: Audience,
+    budget: Option<usize>,
+    of: OfServer,
+) -> Result<u8, CliError> {
+    let host = start(context, &of).await?;
+    let lease = host.lease();
+    let (options, budget) = (Options::default(), budget.unwrap_or(usize::MAX));
+    let plan: Plan = shown(&lease, |servers| match audience {
+        Audience::Text => fit(servers, budget, &options),
+        Audience::Openai => fit_native(servers, budget, Vendor::OpenAi, &options),
+        Audience::Anthropic => fit_native(servers, budget, Vendor::Anthropic, &options),
+        Audience::Gemini => fit_native(servers, budget, Vendor::Gemini, &options),
+    });
+    host.stop().await;
+    let definitions = plan.definitions.as_ref().map(Definitions::request_value);
+    context.printer.say(&format!("about {} tokens", plan.tokens));
+    if !plan.fits {
+        context
+            .printer
+            .warn("this is the shortest there is, and still longer than the budget", None);
+    }
+    match (context.printer.json, definitions) {
+        (true, definitions) => context.printer.json(&json!({
+            "tokens": plan.tokens, "fits": plan.fits, "text": plan.text, "tools": definitions,
+        }))?,
+        (false, Some(definitions)) => context.printer.json(&definitions)?,
+        (false, None) => context.printer.data(&plan.text)?,
+    }
+    Ok(exit_code::OK)
+}
+
+/// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
+/// removed.
+async fn write_index(context: &Context, folder: &Path) -> Result<u8, CliError> {
+    let host = start(context, &OfServer::default()).await?;
+    let files = index::files_of(&host);
+    host.stop().await;
+    let done = index::write(folder, &files).map_err(|error| {
+        let folder = folder.display();
+        CliError::new(exit_code::TROUBLE, format!("cannot write below `{folder}`: {error}"))
+    })?;
+    if context.printer.json {
+        context.printer.json(&json!({ "written": done.there, "removed": done.removed }))?;
+    } else {
+        context.printer.say(&format!(
+            "wrote {}, removed {}",
+            counted(done.there, "file"),
+            done.removed
+        ));
+    }
+    Ok(exit_code::OK)
+}

@@ -1,0 +1,133 @@
+//! Puts to the person at this terminal what is asked for the sake of a call that runs elsewhere.
+
+use std::pin::Pin;
+
+use switchboard_console::Told;
+use switchboard_host::{Ask, AskKind, restore_ask};
+use switchboard_store::{AskMatter, Asked, AskedFor, Given, Matter};
+use switchboard_terminal::{
+    CallQuestion, CallResponse, EXPIRED, answered_elsewhere, has_person, present_ask,
+    question_title, reason_with_all, sampling_from_details, talk, tell_completed, tell_declined,
+    tell_turned_down, waiting_line,
+};
+
+use crate::context::Context;
+
+/// A question at the terminal: it goes away with the future. What comes out is the answer; where
+/// nobody is there any more nothing ever does, and somebody else may answer.
+pub(crate) type Putting = Pin<Box<dyn Future<Output = Given> + Send>>;
+
+/// Puts a question.
+pub(crate) fn put(context: &Context, asked: Asked, anyway: Option<String>) -> Putting {
+    // The question needs the terminal for itself.
+    context.printer.stand_still();
+    match asked.matter {
+        Matter::Review(review) => {
+            let why = reason_with_all(&review.why, anyway.as_deref(), &review.risk);
+            let is_tool = review.is_tool();
+            let title = question_title(&review.server, &review.target, is_tool);
+            let (arguments, problem) = (review.arguments, review.problem);
+            let asked = CallQuestion { title, arguments, why, problem, is_tool };
+            let stop = context.interrupts.token().clone();
+            Box::pin(async move {
+                match asked.present().await {
+                    CallResponse::Answer(answer) => return Given::from(&answer),
+                    CallResponse::Left => stop.cancel(),
+                    CallResponse::Gone => {}
+                }
+                std::future::pending().await
+            })
+        }
+        Matter::Ask(ref matter) => {
+            let Some(ask) = ask_of(&asked, matter) else {
+                let why = "this program cannot put the question";
+                tell_turned_down(&context.printer, &matter.server, why);
+                return Box::pin(std::future::ready(Given::Cancel));
+            };
+            Box::pin(async move {
+                match present_ask(ask).await {
+                    Some(reply) => Given::from(&reply),
+                    None => std::future::pending().await,
+                }
+            })
+        }
+    }
+}
+
+/// Tells the person what happened beside the questions.
+pub(crate) fn tell(context: &Context, told: &Told) {
+    let printer = &context.printer;
+    match told {
+        Told::Waits { id, matter } => printer.say(&waiting_line(id, matter)),
+        Told::AnsweredElsewhere { by, word } if has_person() => {
+            talk(&answered_elsewhere(by, word));
+        }
+        Told::AnsweredElsewhere { by, word } => {
+            printer.say(&answered_elsewhere(by, word));
+        }
+        Told::Expired if has_person() => talk(EXPIRED),
+        Told::Expired => printer.say(EXPIRED),
+        Told::Declined { server, message } => tell_declined(printer, server, message),
+        Told::TurnedDown { server, why } => tell_turned_down(printer, server, why),
+        Told::Completed { server } => tell_completed(printer, server),
+        Told::Began { .. }
+        | Told::Progress { .. }
+        | Told::Asked { .. }
+        | Told::Over { .. }
+        | Told::Alive
+        | Told::Ended(_)
+        | Told::Unknown => {}
+    }
+}
+
+/// What a server asks, as it was; nothing if only a newer program can put it.
+fn ask_of(asked: &Asked, matter: &AskMatter) -> Option<Ask> {
+    let AskedFor::Consent { details, .. } = &matter.wanted else {
+        return restore_ask(asked, matter).ok()?;
+    };
+    Some(Ask {
+        server: matter.server.clone(),
+        tool: matter.tool.clone(),
+        call: asked.call.clone(),
+        reference: asked.reference.clone(),
+        message: matter.message.clone(),
+        kind: AskKind::Sampling(sampling_from_details(details)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::SampleRole;
+    use switchboard_host::{SamplingAsk, ask_matter};
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_would_ask_a_model_comes_through_whole() {
+        let wanted = SamplingAsk {
+            model: "small".to_owned(),
+            system: "Be brief.".to_owned(),
+            messages: vec![
+                (SampleRole::User, "What is it?".to_owned()),
+                (SampleRole::Assistant, "A thing.".to_owned()),
+            ],
+            tools: vec!["look".to_owned()],
+            max_tokens: 50,
+        };
+        let ask = Ask {
+            server: "notes".to_owned(),
+            tool: Some("summarize".to_owned()),
+            call: Some("7".to_owned()),
+            reference: None,
+            message: "to sum it up".to_owned(),
+            kind: AskKind::Sampling(wanted),
+        };
+        let matter = ask_matter(&ask);
+        let asked = Asked { matter, call: ask.call.clone(), reference: None, caller: None };
+        let text = serde_json::to_string(&asked).unwrap();
+        let read: Asked = serde_json::from_str(&text).unwrap();
+        let Matter::Ask(matter) = &read.matter else { panic!("{read:?}") };
+        let again = ask_of(&read, matter).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{ask:?}"));
+    }
+}

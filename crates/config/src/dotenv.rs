@@ -1,0 +1,148 @@
+//! `KEY=VALUE` files: a variable in each line, with comments and quotes; what is quoted may go over several lines.
+
+/// A line that cannot be read. What it contains is not repeated: it may be a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DotenvError {
+    pub(crate) line: usize,
+    pub(crate) message: &'static str,
+}
+
+/// Reads the variables in order; a later one with the same name wins where the caller collects them.
+pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
+    // A quoted value has its line breaks whatever ends the lines of the file.
+    let text = text.replace("\r\n", "\n");
+    let (mut rest, mut line) = (text.as_str(), 1);
+    let mut variables = Vec::new();
+    while !rest.is_empty() {
+        let (found, after) = variable(rest).map_err(|message| DotenvError { line, message })?;
+        let read = rest.strip_suffix(after).unwrap_or(rest);
+        line += read.matches('\n').count();
+        variables.extend(found);
+        rest = after;
+    }
+    Ok(variables)
+}
+
+type Variable = (String, String);
+
+/// The variable that begins in the first line, if one does, and the lines after it.
+fn variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
+    let (line, after) = text.split_once('\n').unwrap_or((text, ""));
+    if line.trim().is_empty() || line.trim_start().starts_with('#') {
+        return Ok((None, after));
+    }
+    let text = text.trim_start();
+    let text = text.strip_prefix("export ").unwrap_or(text);
+    let (name, value) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.contains('\n'))
+        .ok_or("there is no `=` in this line")?;
+    let name = name.trim();
+    if name.is_empty() || name.contains(|character: char| character.is_whitespace()) {
+        return Err("there is no name before the `=`");
+    }
+    let value = value.trim_start_matches([' ', '\t']);
+    let (value, after) = if value.starts_with(['\'', '"']) {
+        let (value, behind) = quoted(value)?;
+        let (behind, after) = behind.split_once('\n').unwrap_or((behind, ""));
+        let behind = behind.trim();
+        if !behind.is_empty() && !behind.starts_with('#') {
+            return Err("there is text after the closing quote");
+        }
+        (value, after)
+    } else {
+        let (value, after) = value.split_once('\n').unwrap_or((value, ""));
+        (plain(value).to_owned(), after)
+    };
+    Ok((Some((name.to_owned(), value)), after))
+}
+
+/// A value without quotes, up to a comment.
+fn plain(text: &str) -> &str {
+    // A `#` inside a word, as in `#fragment` of a URL, is no comment.
+    if text.starts_with('#') {
+        return "";
+    }
+    let end = text.find(" #").or_else(|| text.find("\t#")).unwrap_or(text.len());
+    text.get(..end).unwrap_or(text).trim_end()
+}
+
+/// The text between quotes and what follows them; only double quotes know escapes.
+fn quoted(text: &str) -> Result<(String, &str), &'static str> {
+    let mut value = String::new();
+    let mut characters = text.chars();
+    let quote = characters.next();
+    while let Some(character) = characters.next() {
+        if Some(character) == quote {
+            return Ok((value, characters.as_str()));
+        }
+        if character != '\\' || quote == Some('\'') {
+            value.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('n') => value.push('\n'),
+            Some('r') => value.push('\r'),
+            Some('t') => value.push('\t'),
+            Some(plain @ ('"' | '\\' | '$')) => value.push(plain),
+            Some(other) => value.extend(['\\', other]),
+            None => break,
+        }
+    }
+    Err("the quote that begins in this line is not closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_are_read_line_by_line() {
+        let text = "# comment\n\nA=1\r\nexport B = two words # note\nC='it''s'#x\n";
+        assert_eq!(
+            parse(text),
+            Err(DotenvError { line: 5, message: "there is text after the closing quote" })
+        );
+        let cases = [
+            ("A=1", "1"),
+            ("A=", ""),
+            ("A= # note", ""),
+            ("A=http://x/#y", "http://x/#y"),
+            ("A=a=b", "a=b"),
+            ("export A = two words # note", "two words"),
+            ("A='$B \\n' # note", "$B \\n"),
+            (r#"A="a\nb\t\"c\\ \q""#, "a\nb\t\"c\\ \\q"),
+            ("A=\"one\n two # three\n\" # note", "one\n two # three\n"),
+            ("A='one\r\n\\ntwo'\r\n", "one\n\\ntwo"),
+            ("A=\"one\\\n\\\"two\"", "one\\\n\"two"),
+        ];
+        for (line, value) in cases {
+            assert_eq!(parse(line), Ok(vec![("A".to_owned(), value.to_owned())]), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_value_of_several_lines_is_read_and_counted() {
+        let text = "A='1\n2'\nB=3\n";
+        let pairs = [("A", "1\n2"), ("B", "3")].map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(parse(text), Ok(pairs.to_vec()));
+        assert_eq!(parse("A='1\n2'\nwrong\n").unwrap_err().line, 3);
+    }
+
+    #[test]
+    fn an_unreadable_line_is_named_by_number_alone() {
+        let cases = [
+            "A=1\nsecret",
+            "\n=secret",
+            "\nA='secret",
+            "\nA='secret\nB=2\n",
+            "\nA=\"secret\nB=\"2\"\n",
+            "\n\"A\" B=secret",
+        ];
+        for text in cases {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.line, 2);
+            assert!(!error.message.contains("secret"));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Changes the servers of a file; comments, unknown keys, order and layout of the rest stay.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use switchboard_core::ServerId;
+use switchboard_document::{ConfigError, Value, change, document};
+use switchboard_text::shown;
+use switchboard_vetting::Finding;
+
+use crate::environment::Environment;
+use crate::reader::{Mode, Reader};
+use crate::resolved::{BUILTIN, Layer};
+use crate::variables::{Unset, Variables};
+use crate::{file, lookalike, server};
+
+/// What to do if there is a server of the name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// Leave it and say so.
+    Refuse,
+    /// Put the new entry in its place.
+    Allow,
+}
+
+/// Adds a server to the file, or replaces it where it stands.
+///
+/// The entry is checked first, more strictly than when reading; only variables may be unset.
+/// Like all changes of a file, this blocks for up to ten seconds if another process writes it.
+pub fn add_server(
+    path: &Path,
+    name: &str,
+    entry: &serde_json::Value,
+    replace: Replace,
+) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    check(&file, name, entry)?;
+    edit(&file, name, |servers| {
+        let known = servers.properties();
+        let known = known.iter().filter_map(|known| known.name()?.decoded_value().ok());
+        let known: Vec<String> = known.collect();
+        if let Some(problem) = lookalike::among(name, known.iter().map(String::as_str)) {
+            let error = ConfigError::new(Arc::clone(&file), problem).server(name);
+            return Err(error.hint("give it another name"));
+        }
+        let value = input(entry, server::KEYS);
+        match servers.get(name) {
+            Some(_) if replace == Replace::Refuse => {
+                Err(ConfigError::new(Arc::clone(&file), "there is a server of this name already")
+                    .server(name)
+                    .hint("remove it first, or ask to replace it"))
+            }
+            Some(old) => {
+                old.set_value(value);
+                Ok(())
+            }
+            None => {
+                servers.append(name, value);
+                Ok(())
+            }
+        }
+    })
+}
+
+/// What is dangerous or careless about an entry that somebody wants to add.
+pub fn findings_of(
+    path: &Path,
+    name: &str,
+    entry: &serde_json::Value,
+) -> Result<Vec<Finding>, ConfigError> {
+    check(&path.into(), name, entry)
+}
+
+/// Removes a server from the file.
+pub fn remove_server(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        servers.get(name).ok_or_else(|| unknown(&file, name))?.remove();
+        Ok(())
+    })
+}
+
+/// Disables a server of the file.
+pub fn disable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        let entry = entry(&file, servers, name)?;
+        match entry.get("disabled") {
+            Some(member) => member.set_value(true.into()),
+            None => drop(entry.append("disabled", true.into())),
+        }
+        Ok(())
+    })
+}
+
+/// Enables a server of the file.
+pub fn enable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        if name == BUILTIN && servers.get(name).is_none() {
+            return Ok(());
+        }
+        if let Some(member) = entry(&file, servers, name)?.get("disabled") {
+            member.set_value(false.into());
+        }
+        Ok(())
+    })
+}
+
+/// Writes a profile into the entry of a server.
+pub fn set_sandbox(
+    path: &Path,
+    name: &str,
+    profile: &serde_json::Value,
+) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    edit(&file, name, |servers| {
+        let entry = entry(&file, servers, name)?;
+        let profile = input(profile, &["read", "write", "network"]);
+        match entry.get("sandbox") {
+            Some(member) => member.set_value(profile),
+            None => drop(entry.append("sandbox", profile)),
+        }
+        Ok(())
+    })
+}
+
+/// Adds a tool to those of a server that need no question.
+pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    // A tool name is no place for variables; a `${` in it is one of its characters.
+    let tool = tool.replace("${", "$${");
+    edit(&file, name, |servers| {
+        let entry = entry(&file, servers, name)?;
+        let listed = ["autoApprove", "alwaysAllow"].into_iter().any(|key| {
+            let list = entry.array_value(key).map(|list| list.elements()).unwrap_or_default();
+            list.iter()
+                .filter_map(|element| element.as_string_lit()?.decoded_value().ok())
+                .any(|text| text == tool)
+        });
+        if listed {
+            return Ok(());
+        }
+        match entry.get("autoApprove") {
+            None => drop(entry.append("autoApprove", vec![tool].into())),
+            Some(member) => match member.array_value() {
+                Some(list) => drop(list.append(tool.into())),
+                None if member.value().is_some_and(|value| value.as_null_keyword().is_some()) => {
+                    member.set_value(vec![tool].into());
+                }
+                None => {
+                    return Err(ConfigError::new(
+                        Arc::clone(&file),
+                        "`autoApprove` must be a list of strings",
+                    )
+                    .server(name)
+                    .key("autoApprove"));
+                }
+            },
+        }
+        Ok(())
+    })
+}
+
+/// Takes a tool out of those of a server that need no question.
+pub fn remove_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
+    let file: Arc<Path> = path.into();
+    let tool = tool.replace("${", "$${");
+    edit(&file, name, |servers| {
+        let Some(entry) = servers.object_value(name) else { return Ok(()) };
+        for list in
+            ["autoApprove", "alwaysAllow"].into_iter().filter_map(|key| entry.array_value(key))
+        {
+            for element in list.elements() {
+                let text = element.as_string_lit().and_then(|text| text.decoded_value().ok());
+                if text.is_some_and(|text| text == tool) {
+                    element.remove();
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn unknown(file: &Arc<Path>, name: &str) -> ConfigError {
+    ConfigError::new(Arc::clone(file), format!("there is no server `{}`", shown(name)))
+}
+
+/// The entry of a server; the built-in server needs none, so it gets one when it is changed.
+fn entry(file: &Arc<Path>, servers: &CstObject, name: &str) -> Result<CstObject, ConfigError> {
+    let member = match servers.get(name) {
+        None if name == BUILTIN => servers.append(name, CstInputValue::Object(Vec::new())),
+        member => member.ok_or_else(|| unknown(file, name))?,
+    };
+    member.object_value().ok_or_else(|| {
+        ConfigError::new(Arc::clone(file), "the entry must be an object").server(name)
+    })
+}
+
+/// Runs `action` on the servers of the file and writes the result, if it reads back as meant.
+fn edit(
+    file: &Arc<Path>,
+    name: &str,
+    action: impl FnOnce(&CstObject) -> Result<(), ConfigError>,
+) -> Result<(), ConfigError> {
+    change(file, |before| {
+        let before = before.unwrap_or_default();
+        // The reader has the better words for what is wrong, so it goes first.
+        let servers = file::parts(file, before)?.servers;
+        if servers.iter().filter(|member| member.name == name).count() > 1 {
+            let message = "the file has two servers of this name";
+            return Err(ConfigError::new(Arc::clone(file), message).server(name));
+        }
+        let wrong = |cause: &str| ConfigError::new(Arc::clone(file), cause);
+        let root = CstRootNode::parse(before, &document::parse_options())
+            .map_err(|cause| wrong(&cause.to_string()))?;
+        let top = root.object_value_or_create().ok_or_else(|| wrong("is not an object"))?;
+        action(&top.object_value_or_set("mcpServers"))?;
+        let mut after = root.to_string();
+        if before.is_empty() && !after.ends_with('\n') {
+            after.push('\n');
+        }
+        if rest(before, name) == rest(&after, name) {
+            Ok(after)
+        } else {
+            Err(wrong("cannot be changed without touching something else")
+                .hint("change it in an editor"))
+        }
+    })
+}
+
+/// Everything a file says but for one server, to see that an edit left it alone.
+fn rest(text: &str, name: &str) -> Option<Vec<String>> {
+    let Some(root) = document::parse(text).ok()? else { return Some(Vec::new()) };
+    let Value::Object(members) = root.value else { return None };
+    let mut rest = Vec::new();
+    for member in members {
+        match (&member.value.value, member.name.as_str()) {
+            (Value::Null, "mcpServers") => {}
+            (Value::Object(servers), "mcpServers") => rest.extend(
+                servers
+                    .iter()
+                    .filter(|server| server.name != name)
+                    .map(|server| format!("{} {}", server.name, server.value.compact())),
+            ),
+            _ => rest.push(format!("{} {}", member.name, member.value.compact())),
+        }
+    }
+    Some(rest)
+}
+
+/// Reads the entry as if it stood in the file, where variables may have any value.
+fn check(
+    file: &Arc<Path>,
+    name: &str,
+    entry: &serde_json::Value,
+) -> Result<Vec<Finding>, ConfigError> {
+    let error = |message: String| ConfigError::new(Arc::clone(file), message).server(name);
+    let id = ServerId::new(name)
+        .map_err(|cause| error(cause.to_string()).hint("give it another name"))?;
+    let node = document::parse(&entry.to_string()).ok().flatten();
+    let node = node.ok_or_else(|| error("the entry is nested too deeply".to_owned()))?;
+    let member = document::Member { name: name.to_owned(), at: node.at, value: node };
+    let environment = Environment {
+        variables: Default::default(),
+        home: Some("/".into()),
+        current_dir: "/".into(),
+    };
+    let variables =
+        Variables { environment: &environment, workspace: Path::new("/"), unset: Unset::Keep };
+    let mut reader =
+        Reader { file, server: Some(name), variables, mode: Mode::Write, warnings: Vec::new() };
+    let checked = server::read(&mut reader, id, &member, Layer::User);
+    // The place is one in the entry, which is not in the file yet.
+    checked.map(|(server, _)| server.findings).map_err(|error| ConfigError {
+        line: None,
+        column: None,
+        ..error
+    })
+}
+
+/// `value` for the editor, its members in the order of `first`, then by name.
+fn input(value: &serde_json::Value, first: &[&str]) -> CstInputValue {
+    match value {
+        serde_json::Value::Null => CstInputValue::Null,
+        serde_json::Value::Bool(value) => CstInputValue::Bool(*value),
+        serde_json::Value::Number(number) => CstInputValue::Number(number.to_string()),
+        serde_json::Value::String(text) => CstInputValue::String(text.clone()),
+        serde_json::Value::Array(values) => {
+            CstInputValue::Array(values.iter().map(|value| input(value, &[])).collect())
+        }
+        serde_json::Value::Object(map) => {
+            let place =
+                |name: &str| first.iter().position(|key| *key == name).unwrap_or(usize::MAX);
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by_key(|(name, _)| (place(name), name.as_str()));
+            let members = members
+                .into_iter()
+                .map(|(name, value)| (name.clone(), input(value, &[])))
+                .collect();
+            CstInputValue::Object(members)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "edit_tests.rs"]
+mod tests;

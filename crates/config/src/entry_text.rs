@@ -1,0 +1,87 @@
+//! An entry in lines for a person: what an approval is given to, and what changed since.
+
+use switchboard_net::url_check;
+use switchboard_text::digest;
+
+use crate::resolved::{ServerConfig, ToolSettings, Transport};
+use crate::sandbox::Confinement;
+
+impl ServerConfig {
+    /// What the server runs or where it is reached, one fact per line. Values of variables and
+    /// headers are only marked, so that a change can be seen and a secret cannot.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.how_it_is_reached();
+        lines.extend(self.what_it_may());
+        lines
+    }
+
+    /// What the entry gives to the server, or takes from others for it.
+    fn what_it_may(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend(self.auto_approve.iter().map(|tool| format!("autoApprove  {tool}")));
+        lines.extend(self.mirror_secrets.iter().map(|name| format!("mirrorSecrets  {name}")));
+        if let Some(sampling) = &self.sampling {
+            lines.push(format!("sampling  {sampling:?}"));
+        }
+        lines.extend(self.fallback.iter().map(|to| format!("fallback  {to}")));
+        let tools = self.tools.iter().filter(|(_, tool)| **tool != ToolSettings::default());
+        lines.extend(tools.map(|(name, tool)| format!("tools.{name}  {tool:?}")));
+        lines.extend(
+            self.authorities
+                .iter()
+                .map(|file| marked("caFile", &file.path.display().to_string(), &file.pem)),
+        );
+        lines
+    }
+
+    fn how_it_is_reached(&self) -> Vec<String> {
+        match &self.transport {
+            Transport::Builtin => vec!["built in".to_owned()],
+            Transport::Stdio { command, args, env, cwd } => {
+                let mut lines = vec![format!("command  {command}")];
+                lines.extend(args.iter().zip(0..).map(|(arg, at)| format!("args[{at}]  {arg}")));
+                lines.extend(env.iter().map(|(name, value)| marked("env", name, value)));
+                lines.extend(cwd.iter().map(|cwd| format!("cwd  {}", cwd.display())));
+                if self.confinement != Confinement::None {
+                    lines.push(format!("sandbox  {:?}", self.confinement));
+                }
+                lines
+            }
+            Transport::Http { urls, headers, .. } => {
+                let addresses = urls.iter().map(|url| url_check::without_secrets(url));
+                let mut lines: Vec<String> = addresses.map(|url| format!("url  {url}")).collect();
+                lines.extend(headers.iter().map(|(name, value)| marked("header", name, value)));
+                lines
+            }
+        }
+    }
+}
+
+fn marked(what: &str, name: &str, value: &str) -> String {
+    let mark = digest::of([value.as_bytes()]);
+    format!("{what}  {name} (value {})", mark.get(..8).unwrap_or_default())
+}
+
+/// What went, with `-`, and what came, with `+`.
+#[must_use]
+pub fn difference(before: &[String], after: &[String]) -> Vec<String> {
+    let gone = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}"));
+    let come = after.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
+    gone.chain(come).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_what_went_and_what_came() {
+        let lines =
+            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let (before, after) =
+            (lines(&["command  a", "args[0]  b"]), lines(&["command  a", "args[0]  c"]));
+        assert_eq!(difference(&before, &after), ["- args[0]  b", "+ args[0]  c"]);
+        assert_eq!(difference(&before, &before), [""; 0]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether two names of variables are one: Windows spells the same one `Path` and `PATH`.
+
+use std::collections::BTreeMap;
+
+/// How a system tells names of variables apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// By every letter.
+    Exact,
+    /// Not by capitals.
+    AnyCase,
+}
+
+impl Letters {
+    /// How this system does it.
+    pub const HERE: Self = if cfg!(windows) { Self::AnyCase } else { Self::Exact };
+
+    /// Whether both are the name of one variable.
+    pub fn is_same(self, one: &str, other: &str) -> bool {
+        match self {
+            Self::Exact => one == other,
+            Self::AnyCase => one.eq_ignore_ascii_case(other),
+        }
+    }
+
+    /// The value of a variable.
+    pub fn find<'a>(self, variables: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
+        let spelled = || variables.iter().find(|(other, _)| self.is_same(other, name));
+        let value = match self {
+            Self::Exact => variables.get(name),
+            Self::AnyCase => variables.get(name).or_else(|| spelled().map(|(_, value)| value)),
+        };
+        value.map(String::as_str)
+    }
+
+    /// Sets a variable; another spelling of it goes, which else might be the one that counts.
+    pub fn set(self, variables: &mut BTreeMap<String, String>, name: String, value: String) {
+        if self == Self::AnyCase {
+            variables.retain(|other, _| !self.is_same(other, &name));
+        }
+        variables.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Letters;
+
+    #[test]
+    fn a_variable_has_one_value_however_its_name_is_spelled() {
+        for (letters, value, left) in [
+            (Letters::Exact, Some("/usr/bin"), &["PATH=/usr/bin", "Path=C:\\x"][..]),
+            (Letters::AnyCase, Some("/usr/bin"), &["PATH=/usr/bin"][..]),
+        ] {
+            let mut variables = [("Path".to_owned(), "C:\\x".to_owned())].into();
+            letters.set(&mut variables, "PATH".to_owned(), "/usr/bin".to_owned());
+            assert_eq!(letters.find(&variables, "PATH"), value, "{letters:?}");
+            let found: Vec<String> =
+                variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(found, left, "{letters:?}");
+        }
+        let variables = [("Path".to_owned(), "C:\\x".to_owned())].into();
+        assert_eq!(Letters::Exact.find(&variables, "PATH"), None);
+        assert_eq!(Letters::AnyCase.find(&variables, "PATH"), Some("C:\\x"));
+    }
+}

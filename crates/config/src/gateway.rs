@@ -1,0 +1,211 @@
+//! The `gateway` of the settings: what `serve` does where its flags say nothing.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+
+use switchboard_document::{ConfigError, Member, Node};
+use switchboard_text::suggestion;
+
+use crate::gateway_views;
+use crate::gateway_views::ViewOf;
+use crate::reader::Reader;
+
+const KEYS: &[&str] = &[
+    "listen",
+    "servers",
+    "names",
+    "tools",
+    "review",
+    "allowHosts",
+    "allowOrigins",
+    "requireToken",
+    "oauth",
+    "views",
+    "maxInFlight",
+    "maxSessions",
+    "maxRate",
+    "maxBodyBytes",
+    "readSeconds",
+    "drainSeconds",
+];
+const OAUTH_KEYS: &[&str] = &["issuer", "audience", "scopes", "jwks"];
+
+const COUNT: RangeInclusive<usize> = 1..=1_000_000;
+const SESSIONS: RangeInclusive<usize> = 1..=10_000;
+const BODY: RangeInclusive<usize> = 1_024..=1_073_741_824;
+const READ: RangeInclusive<usize> = 1..=3_600;
+const DRAIN: RangeInclusive<usize> = 0..=3_600;
+
+/// What `serve` does where its flags say nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GatewaySettings {
+    /// Where to listen.
+    pub listen: Option<SocketAddr>,
+    /// Only these servers; none means all.
+    pub servers: Vec<String>,
+    /// How tools and prompts are named.
+    pub names: Option<GatewayNames>,
+    /// Which tools are listed.
+    pub tools: Option<GatewayTools>,
+    /// Who approves calls that no rule allows.
+    pub review: Option<GatewayReview>,
+    /// Names under which it is reached, beside those of this machine.
+    pub allow_hosts: Vec<String>,
+    /// Origins whose pages may talk to it.
+    pub allow_origins: Vec<String>,
+    /// Whether only who presents a token is let in.
+    pub require_token: bool,
+    /// Whose tokens are accepted beside our own.
+    pub oauth: Option<GatewayOauth>,
+    /// What those see who come with a token of the issuer; none means that all see everything.
+    pub views: Option<BTreeMap<ViewOf, Vec<String>>>,
+    /// Requests of one caller at the same time.
+    pub max_in_flight: Option<usize>,
+    /// Sessions of one caller.
+    pub max_sessions: Option<usize>,
+    /// Requests of one caller per second.
+    pub max_rate: Option<usize>,
+    /// The largest message, in bytes.
+    pub max_body_bytes: Option<usize>,
+    /// Seconds that a client may take to send its headers or a message.
+    pub read_seconds: Option<usize>,
+    /// Seconds that calls may go on after it was asked to end.
+    pub drain_seconds: Option<usize>,
+}
+
+/// How tools and prompts are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayNames {
+    /// After their server.
+    Prefixed,
+    /// As the servers name them.
+    Plain,
+}
+
+/// Which tools are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayTools {
+    /// All, as long as they are not too many.
+    Auto,
+    /// All.
+    All,
+    /// Three that find, describe and call the others.
+    Search,
+}
+
+/// Who approves calls that no rule allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayReview {
+    /// The client asks its own person.
+    Client,
+    /// We ask.
+    Ask,
+}
+
+/// Whose tokens are accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GatewayOauth {
+    /// The issuer, exactly as its tokens name it.
+    pub issuer: String,
+    /// The address under which clients reach us.
+    pub audience: String,
+    /// What a token must allow.
+    pub scopes: Vec<String>,
+    /// Where the issuer's keys are, if that is not to be found out.
+    pub jwks: Option<String>,
+}
+
+/// Reads the whole object into `gateway`. A name that is not known is refused: a limit that is
+/// spelled wrong would be no limit.
+pub(crate) fn read(
+    gateway: &mut GatewaySettings,
+    node: &Node,
+    key: &str,
+    reader: &Reader<'_>,
+) -> Result<(), ConfigError> {
+    for member in known(reader, node, key, KEYS)? {
+        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+        match member.name.as_str() {
+            "listen" => gateway.listen = Some(address(reader, node, key)?),
+            "servers" => gateway.servers = reader.texts(node, key)?,
+            "names" => {
+                let choices = [
+                    ("prefixed", GatewayNames::Prefixed),
+                    ("server", GatewayNames::Prefixed),
+                    ("plain", GatewayNames::Plain),
+                ];
+                gateway.names = Some(reader.choice(node, key, &choices)?);
+            }
+            "tools" => {
+                let choices = [
+                    ("auto", GatewayTools::Auto),
+                    ("all", GatewayTools::All),
+                    ("search", GatewayTools::Search),
+                ];
+                gateway.tools = Some(reader.choice(node, key, &choices)?);
+            }
+            "review" => {
+                let choices = [("client", GatewayReview::Client), ("ask", GatewayReview::Ask)];
+                gateway.review = Some(reader.choice(node, key, &choices)?);
+            }
+            "allowHosts" => gateway.allow_hosts = reader.texts(node, key)?,
+            "allowOrigins" => gateway.allow_origins = reader.texts(node, key)?,
+            "requireToken" => gateway.require_token = reader.flag(node, key)?,
+            "oauth" => gateway.oauth = Some(oauth(reader, node, key)?),
+            "views" => gateway.views = Some(gateway_views::read(reader, node, key)?),
+            "maxInFlight" => gateway.max_in_flight = Some(reader.count(node, key, COUNT)?),
+            "maxSessions" => gateway.max_sessions = Some(reader.count(node, key, SESSIONS)?),
+            "maxRate" => gateway.max_rate = Some(reader.count(node, key, COUNT)?),
+            "maxBodyBytes" => gateway.max_body_bytes = Some(reader.count(node, key, BODY)?),
+            "readSeconds" => gateway.read_seconds = Some(reader.count(node, key, READ)?),
+            "drainSeconds" => gateway.drain_seconds = Some(reader.count(node, key, DRAIN)?),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The members that say something, if all of them are known.
+fn known<'n>(
+    reader: &Reader<'_>,
+    node: &'n Node,
+    key: &str,
+    known: &[&'static str],
+) -> Result<Vec<&'n Member>, ConfigError> {
+    let members = reader.members(node, key)?;
+    if let Some(other) = members.iter().find(|member| !known.contains(&member.name.as_str())) {
+        let error = reader.about(other.at, &format!("{key}.{}", other.name), "is not known");
+        return Err(match suggestion(&other.name, known) {
+            Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+            None => error.hint(format!("there are `{}`", known.join("`, `"))),
+        });
+    }
+    Ok(members.iter().filter(|member| !member.value.is_null()).collect())
+}
+
+fn address(reader: &Reader<'_>, node: &Node, key: &str) -> Result<SocketAddr, ConfigError> {
+    let text = reader.text(node, key)?;
+    text.parse().map_err(|_| {
+        let error = reader.about(node.at, key, "must be an address and a port");
+        error.hint("such as `127.0.0.1:8808`")
+    })
+}
+
+fn oauth(reader: &Reader<'_>, node: &Node, key: &str) -> Result<GatewayOauth, ConfigError> {
+    let mut oauth = GatewayOauth::default();
+    for member in known(reader, node, key, OAUTH_KEYS)? {
+        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+        match member.name.as_str() {
+            "issuer" => oauth.issuer = reader.text(node, key)?,
+            "audience" => oauth.audience = reader.text(node, key)?,
+            "scopes" => oauth.scopes = reader.texts(node, key)?,
+            "jwks" => oauth.jwks = Some(reader.text(node, key)?),
+            _ => {}
+        }
+    }
+    if oauth.issuer.is_empty() || oauth.audience.is_empty() {
+        return Err(reader.about(node.at, key, "needs an `issuer` and an `audience`"));
+    }
+    Ok(oauth)
+}

@@ -1,0 +1,78 @@
+//! The `views` of the gateway's settings: which caller sees which servers and tools.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use switchboard_document::{ConfigError, Node};
+use switchboard_rules::Pattern;
+use switchboard_text::shown;
+
+use crate::reader::Reader;
+
+/// Whose view it is, by what the token says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ViewOf {
+    /// Of one person.
+    Subject(String),
+    /// Of one program.
+    Client(String),
+    /// Of everybody with a scope.
+    Scope(String),
+    /// Of everybody whom nothing else names.
+    Others,
+}
+
+impl ViewOf {
+    fn parse(text: &str) -> Option<Self> {
+        if text == "*" {
+            return Some(Self::Others);
+        }
+        let (kind, name) = text.split_once(':').filter(|(_, name)| !name.is_empty())?;
+        match kind {
+            "subject" => Some(Self::Subject(name.to_owned())),
+            "client" => Some(Self::Client(name.to_owned())),
+            "scope" => Some(Self::Scope(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ViewOf {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Subject(name) => write!(formatter, "subject:{name}"),
+            Self::Client(name) => write!(formatter, "client:{name}"),
+            Self::Scope(name) => write!(formatter, "scope:{name}"),
+            Self::Others => formatter.write_str("*"),
+        }
+    }
+}
+
+/// Reads an object of lists of patterns.
+pub(crate) fn read(
+    reader: &Reader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<BTreeMap<ViewOf, Vec<String>>, ConfigError> {
+    let mut views = BTreeMap::new();
+    for member in reader.members(node, key)? {
+        let of = ViewOf::parse(&member.name).ok_or_else(|| {
+            let name = shown(&member.name);
+            let error = reader.about(member.at, key, &format!("cannot be of `{name}`"));
+            error.hint("use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others")
+        })?;
+        let patterns = reader.texts(&member.value, &format!("{key}.{of}"))?;
+        // An empty pattern would be a server without a name.
+        if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+            let key = format!("{key}.{of}");
+            return Err(reader.about(member.value.at, &key, "has an empty pattern"));
+        }
+        if let Some(bad) = patterns.iter().find_map(|text| Pattern::parse(text).err()) {
+            let key = format!("{key}.{of}");
+            let predicate = format!("has a pattern that {bad}");
+            return Err(reader.about(member.value.at, &key, &predicate).hint(bad.hint));
+        }
+        views.insert(of, patterns);
+    }
+    Ok(views)
+}

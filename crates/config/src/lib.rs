@@ -1,0 +1,70 @@
+//! Configuration: files and environment in, a checked [`Config`] out.
+//!
+//! Layers (enterprise, user, project) are merged, variables are filled in and every entry is checked by
+//! itself: a bad entry becomes a broken server with a reason, and its siblings stay. This is the only
+//! crate that reads the process's environment. Nothing here starts a server or asks a person; approvals
+//! come in through [`Consents`].
+
+mod authorities;
+mod bad_packages;
+mod chat;
+mod compromised;
+mod consents;
+mod discovery;
+mod dotenv;
+mod edit;
+mod entry_text;
+mod env_case;
+mod environment;
+mod file;
+mod gateway;
+mod gateway_views;
+mod identity;
+mod load;
+mod log_level;
+mod lookalike;
+mod models;
+mod oauth;
+mod paste;
+mod places;
+mod policies;
+mod reader;
+mod resolved;
+mod sampling;
+mod sandbox;
+pub mod secret_reference;
+pub mod server;
+mod settings;
+mod team_files;
+mod transport;
+mod variables;
+
+pub use authorities::AuthoritiesFile;
+pub use chat::{CallsPerMessage, ChatSettings, McpMode};
+pub use compromised::Turned;
+pub use consents::{Consents, NoConsents};
+pub use discovery::KnownList;
+pub use edit::{
+    Replace, add_auto_approve, add_server, disable_server, enable_server, findings_of,
+    remove_auto_approve, remove_server, set_sandbox,
+};
+pub use entry_text::difference;
+pub use env_case::Letters;
+pub use environment::Environment;
+pub use gateway::{GatewayNames, GatewayOauth, GatewayReview, GatewaySettings, GatewayTools};
+pub use gateway_views::ViewOf;
+pub use load::load;
+pub use log_level::LogLevel;
+pub use models::{CallStyle, ModelProfile, Provider};
+pub use oauth::{Grant, OauthSettings, is_scope};
+pub use paste::{PastedEntry, entry_of, pasted_entries};
+pub use places::Places;
+pub use policies::{read_policy, read_policy_cases};
+pub use resolved::{
+    BUILTIN, Config, EraSetting, FirstUse, HttpKind, Layer, ServerConfig, Settings, Source,
+    Transport,
+};
+pub use sampling::{SamplingReview, SamplingSettings};
+pub use sandbox::{Confinement, Network};
+pub use server::plain;
+pub use team_files::{keep_team_file, missing_team_files, team_file};

@@ -1,0 +1,315 @@
+//! Reads every file, checks every entry, and puts the layers on top of each other.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_core::ServerId;
+use switchboard_document::{ConfigError, Member, read_text};
+use switchboard_text::{redact, secret_shapes, shown};
+use switchboard_vetting::{Package, findings, packages};
+
+use crate::bad_packages::BadPackages;
+use crate::consents::Consents;
+use crate::environment::Environment;
+use crate::file::Parts;
+use crate::places::Places;
+use crate::reader::{Mode, Reader};
+use crate::resolved::{BUILTIN, Config, Layer, ServerConfig, Transport};
+use crate::variables::{Unset, Variables};
+use crate::{file, lookalike, models, policies, server, settings};
+
+/// Reads the configuration. This never fails as a whole: the result has both the errors and
+/// everything that is right.
+pub fn load(places: &Places, environment: &Environment, consents: &dyn Consents) -> Config {
+    let mut loading =
+        Loading { config: Config::default(), environment, consents, order: Vec::new() };
+    for (path, layer) in places.layers() {
+        loading.file(path, layer);
+    }
+    loading.policies(places);
+    loading.finish()
+}
+
+struct Loading<'a> {
+    config: Config,
+    environment: &'a Environment,
+    consents: &'a dyn Consents,
+    /// The servers as they stand in the files.
+    order: Vec<ServerId>,
+}
+
+impl Loading<'_> {
+    fn file(&mut self, path: &Path, layer: Layer) {
+        self.config.files.push(path.to_owned());
+        let text = match read_text(path) {
+            Ok(Some(text)) => text,
+            Ok(None) if layer == Layer::Explicit => {
+                let missing = ConfigError::new(path, "the file does not exist");
+                self.config.problems.push(missing.hint("check the path given with `--config`"));
+                return;
+            }
+            Ok(None) => return,
+            Err(problem) => return self.config.problems.push(problem),
+        };
+        let file: Arc<Path> = path.into();
+        match file::parts(&file, &text) {
+            Ok(parts) => self.parts(&file, layer, parts),
+            Err(problem) => self.config.problems.push(problem),
+        }
+    }
+
+    fn parts(&mut self, file: &Arc<Path>, layer: Layer, parts: Parts) {
+        self.config.problems.extend(parts.warnings);
+        if let Some(node) = parts.settings {
+            let mut reader = self.reader(file, layer, None);
+            let mut merged = self.config.settings.clone();
+            let errors = settings::apply(&mut merged, &node, layer, &mut reader);
+            self.config.problems.extend(reader.warnings);
+            self.config.problems.extend(errors);
+            self.config.settings = merged;
+        }
+        if let Some(node) = parts.models {
+            let mut reader = self.reader(file, layer, None);
+            let mut merged = self.config.models.clone();
+            let errors = models::apply(&mut merged, &node, layer, &mut reader);
+            self.config.problems.extend(reader.warnings);
+            self.config.problems.extend(errors);
+            self.config.models = merged;
+        }
+        let mut seen = BTreeSet::new();
+        for member in &parts.servers {
+            let repeated = !seen.insert(member.name.as_str());
+            self.server(file, layer, member, repeated);
+        }
+    }
+
+    /// Takes one entry in. It replaces an entry of the same name from a layer below even if it is
+    /// wrong: falling back to the other one would run what nobody asked for here.
+    fn server(&mut self, file: &Arc<Path>, layer: Layer, member: &Member, repeated: bool) {
+        let name = member.name.as_str();
+        let id = match ServerId::new(name) {
+            Ok(id) => id,
+            Err(cause) => {
+                let problem = ConfigError::new(Arc::clone(file), cause.to_string());
+                let problem = problem.at(member.at).server(name).hint("give it another name");
+                return self.config.problems.push(problem);
+            }
+        };
+        let mut reader = self.reader(file, layer, Some(name));
+        let result = if repeated {
+            let message = "the file has two servers of this name";
+            Err(reader.error(member.at, message).hint("rename or remove one of them"))
+        } else {
+            server::read(&mut reader, id.clone(), member, layer)
+        };
+        self.config.problems.extend(reader.warnings);
+        self.config.servers.remove(&id);
+        self.config.broken.remove(&id);
+        self.order.push(id.clone());
+        match result {
+            Ok((mut server, env_file)) => {
+                self.config.files.extend(env_file.map(|file| file.path));
+                let authorities = server.authorities.as_ref();
+                self.config.files.extend(authorities.map(|file| file.path.clone()));
+                server.approved |= self.consents.approves(file, &id, &server.approval_digest);
+                self.config.problems.extend(self.only_remembered(&mut server));
+                self.config.servers.insert(id, server);
+            }
+            Err(error) => {
+                self.config.broken.insert(id, error);
+            }
+        }
+    }
+
+    /// Keeps only the project's `autoApprove` tools that this user approved, and returns a warning
+    /// if there are others.
+    fn only_remembered(&self, server: &mut ServerConfig) -> Option<ConfigError> {
+        if server.source.layer != Layer::Project || server.auto_approve.is_empty() {
+            return None;
+        }
+        let always = self.consents.always(&server.id);
+        let listed = server.auto_approve.len();
+        server.auto_approve.retain(|tool| always.contains(tool));
+        (server.auto_approve.len() < listed).then(|| {
+            let message = "names tools that a project cannot always allow, so they are asked about";
+            let mut warning = ConfigError::new(server.source.file.as_path(), message).warning();
+            warning.line = Some(server.source.line);
+            let hint =
+                "answer \"always\" when one is asked about, or copy the entry to your own file";
+            warning.server(server.id.as_str()).key("autoApprove").hint(hint)
+        })
+    }
+
+    /// Takes the rules in, and bars the servers that they do not allow.
+    fn policies(&mut self, places: &Places) {
+        let mut found = policies::find(places, &self.config.settings.team);
+        self.config.files.extend(found.files);
+        self.config.team = found.team;
+        self.config.problems.extend(found.policies.broken.clone());
+        // Rules that nobody finds are as bad as rules that nobody can read.
+        let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM);
+        let lost = self.config.problems.iter().filter(|problem| problem.is_error()).find(of_team);
+        if let Some(lost) = lost {
+            found.policies.broken.get_or_insert(lost.clone());
+        }
+        for server in self.config.servers.values_mut() {
+            server.barred = policies::barred_by(&found.policies, server);
+        }
+        self.config.policies = Arc::new(found.policies);
+    }
+
+    fn reader<'r>(
+        &'r self,
+        file: &'r Arc<Path>,
+        layer: Layer,
+        server: Option<&'r str>,
+    ) -> Reader<'r> {
+        let project = file.parent().filter(|_| layer == Layer::Project);
+        let variables = Variables {
+            environment: self.environment,
+            workspace: project.unwrap_or(&self.environment.current_dir),
+            unset: Unset::Refuse,
+        };
+        Reader { file, server, variables, mode: Mode::Read, warnings: Vec::new() }
+    }
+
+    fn finish(mut self) -> Config {
+        self.config.problems.extend(self.consents.problem().cloned().map(ConfigError::warning));
+        self.add_builtin();
+        lookalike::refuse(&mut self.config, &self.order);
+        self.refuse_unpinned();
+        self.refuse_bad();
+        self.warn_about_fallbacks();
+        self.remember_secrets();
+        let mut seen = BTreeSet::new();
+        self.config.files.retain(|file| seen.insert(file.clone()));
+        self.config
+    }
+
+    /// Whatever is written down or shown from here on goes without them.
+    fn remember_secrets(&self) {
+        redact::remember(secret_shapes::named(&self.environment.variables));
+        for server in self.config.servers.values() {
+            match &server.transport {
+                Transport::Builtin => {}
+                Transport::Stdio { env, .. } => redact::remember(secret_shapes::named(env)),
+                Transport::Http { headers, .. } => redact::remember(secret_shapes::named(headers)),
+            }
+            redact::remember(server.oauth.client_secret.as_deref());
+        }
+    }
+
+    /// Under `strict` a command that fetches whatever version there is today, or from another place,
+    /// does not count.
+    fn refuse_unpinned(&mut self) {
+        if !self.config.settings.strict {
+            return;
+        }
+        let word = |server: &ServerConfig, word: &str| {
+            let mut found = server.findings.iter();
+            found.find(|one| one.word == word).map(|one| one.message.clone())
+        };
+        self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
+            word(server, findings::UNPINNED)
+        });
+        self.refuse("take the option away, or set `settings.strict` to false", |server| {
+            word(server, findings::SOURCE)
+        });
+    }
+
+    /// What a person's own records know to be bad is not run; without the records, nothing is that
+    /// they could be about.
+    fn refuse_bad(&mut self) {
+        let Some(folder) = self.config.settings.bad_packages.clone() else { return };
+        let bad = BadPackages::read(&folder);
+        self.refuse(
+            "choose another package; `settings.badPackages` says which are bad",
+            |server| {
+                let packages = packages_of(server);
+                match &bad {
+                    Err(why) if !packages.is_empty() => Some(format!(
+                        "its package cannot be looked up in `{}`: {why}",
+                        folder.display()
+                    )),
+                    Err(_) => None,
+                    Ok(bad) => packages.iter().find_map(|package| {
+                        let record = bad.record_of(package)?;
+                        let name = package.shown_name();
+                        Some(format!("the package `{name}` is known to be bad ({})", shown(record)))
+                    }),
+                }
+            },
+        );
+        let Ok(bad) = bad else { return };
+        for server in self.config.servers.values_mut() {
+            let packages = packages_of(server);
+            server.findings.extend(packages.iter().filter_map(|package| bad.unknown(package)));
+        }
+    }
+
+    /// Turns servers into broken ones for which there is a reason.
+    fn refuse(&mut self, hint: &str, reason: impl Fn(&ServerConfig) -> Option<String>) {
+        let refused: Vec<_> = (self.config.servers.values())
+            .filter_map(|server| Some((server.id.clone(), server.source.clone(), reason(server)?)))
+            .collect();
+        for (id, source, message) in refused {
+            let error = ConfigError::new(source.file.as_path(), message);
+            self.config.broken.insert(id.clone(), error.server(id.as_str()).hint(hint));
+            self.config.servers.remove(&id);
+        }
+    }
+
+    fn add_builtin(&mut self) {
+        let Ok(id) = ServerId::new(BUILTIN) else { return };
+        if !self.config.settings.builtin {
+            let is_builtin = |server: &ServerConfig| server.transport == Transport::Builtin;
+            if self.config.servers.get(&id).is_some_and(is_builtin) {
+                self.config.servers.remove(&id);
+            }
+        } else if !self.config.broken.contains_key(&id) {
+            self.config.servers.entry(id.clone()).or_insert_with(|| server::plain(id));
+        }
+    }
+
+    fn warn_about_fallbacks(&mut self) {
+        let known: Vec<&str> = self.config.servers.keys().map(ServerId::as_str).collect();
+        // A name may itself contain a slash, so the text is not split.
+        let is_known = |target: &str| {
+            known.iter().any(|name| {
+                target
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        let mut warnings = Vec::new();
+        for server in self.config.servers.values() {
+            let own = server.fallback.iter().map(|target| ("fallback".to_owned(), target));
+            let tools = server.tools.iter().filter_map(|(name, tool)| {
+                Some((format!("tools.{name}.fallback"), tool.fallback.as_ref()?))
+            });
+            for (key, target) in own.chain(tools).filter(|(_, target)| !is_known(target)) {
+                let message = format!("`{}` names no server", shown(target));
+                let mut warning = ConfigError::new(server.source.file.as_path(), message);
+                warning.line = Some(server.source.line);
+                let hint = "write `server` or `server/tool` with the name of a configured server";
+                warnings.push(warning.server(server.id.as_str()).key(key).hint(hint).warning());
+            }
+        }
+        self.config.problems.extend(warnings);
+    }
+}
+
+fn packages_of(server: &ServerConfig) -> Vec<Package> {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
+    let words = std::iter::once(command).chain(args);
+    packages::of(&words.map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "examples_tests.rs"]
+mod examples;

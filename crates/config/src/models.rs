@@ -1,0 +1,269 @@
+//! The `models` of a file: profiles of language models that conversations can use.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use switchboard_document::{ConfigError, Member, Node};
+use switchboard_net::url_check;
+
+use crate::reader::Reader;
+use crate::resolved::Layer;
+
+const KEYS: &[&str] = &[
+    "provider",
+    "model",
+    "baseUrl",
+    "apiKeyEnv",
+    "images",
+    "window",
+    "calls",
+    "headers",
+    "extra",
+    "file",
+];
+
+/// A language model and how to reach it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ModelProfile {
+    /// The name of the profile.
+    pub name: String,
+    /// Whose protocol it speaks.
+    pub provider: Provider,
+    /// The vendor's name for the model; empty for a script.
+    pub model: String,
+    /// Where it is, if not where the provider usually is.
+    pub base_url: Option<String>,
+    /// The variable that holds the key, if not the provider's usual one.
+    pub api_key_env: Option<String>,
+    /// Whether it can look at pictures.
+    pub images: Option<bool>,
+    /// How many tokens it can hold in mind.
+    pub window: Option<usize>,
+    /// How it calls tools, if not in the way that suits the provider.
+    pub calls: Option<CallStyle>,
+    /// Headers for every request.
+    pub headers: BTreeMap<String, String>,
+    /// Members that are added to the body of every request, such as a temperature.
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// The script to answer from.
+    pub file: Option<PathBuf>,
+}
+
+/// Whose protocol a model speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// OpenAI, or anything that speaks like it at another address.
+    OpenAi,
+    /// Anthropic.
+    Anthropic,
+    /// Google.
+    Gemini,
+    /// Ollama on this machine.
+    Ollama,
+    /// LM Studio on this machine.
+    LmStudio,
+    /// vLLM on this machine.
+    Vllm,
+    /// `OpenRouter`.
+    OpenRouter,
+    /// A file with the answers.
+    Scripted,
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallStyle {
+    /// Through the vendor's API.
+    Native,
+    /// In its text, with `use_mcp_tool`.
+    Text,
+    /// In its text, with elements named like the tools.
+    Tags,
+}
+
+impl Provider {
+    /// All of them, with the word for each.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("openai", Self::OpenAi),
+        ("anthropic", Self::Anthropic),
+        ("gemini", Self::Gemini),
+        ("ollama", Self::Ollama),
+        ("lmstudio", Self::LmStudio),
+        ("vllm", Self::Vllm),
+        ("openrouter", Self::OpenRouter),
+        ("scripted", Self::Scripted),
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(_, provider)| *provider == self).map_or("", |(word, _)| word)
+    }
+
+    /// The provider that the word stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, provider)| *provider)
+    }
+}
+
+impl ModelProfile {
+    /// A profile with nothing but the names.
+    #[must_use]
+    pub fn new(name: &str, provider: Provider, model: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            provider,
+            model: model.to_owned(),
+            base_url: None,
+            api_key_env: None,
+            images: None,
+            window: None,
+            calls: None,
+            headers: BTreeMap::new(),
+            extra: serde_json::Map::new(),
+            file: None,
+        }
+    }
+
+    /// The profile that `provider:model` stands for, without any file; a script is `scripted:FILE`.
+    #[must_use]
+    pub fn from_spec(spec: &str) -> Option<Self> {
+        let (provider, model) = spec.split_once(':')?;
+        let provider = Provider::from_word(provider)?;
+        if model.is_empty() {
+            return None;
+        }
+        let mut profile = Self::new(spec, provider, model);
+        if provider == Provider::Scripted {
+            profile.file = Some(PathBuf::from(model));
+        }
+        Some(profile)
+    }
+}
+
+/// Values of headers may be secrets, so only their names are printed.
+impl fmt::Debug for ModelProfile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ModelProfile")
+            .field("name", &self.name)
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .field("base_url", &self.base_url.as_deref().map(url_check::without_secrets))
+            .field("api_key_env", &self.api_key_env)
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads every profile that is right into `models`, and returns what is wrong with the others.
+///
+/// A project may not add any: a profile says where a key is sent.
+pub(crate) fn apply(
+    models: &mut BTreeMap<String, ModelProfile>,
+    node: &Node,
+    layer: Layer,
+    reader: &mut Reader<'_>,
+) -> Vec<ConfigError> {
+    if layer == Layer::Project {
+        reader.warn(node.at, "models", "cannot be set by a project, so it does not count");
+        return Vec::new();
+    }
+    let members = match reader.members(node, "models") {
+        Ok(members) => members,
+        Err(error) => return vec![error],
+    };
+    let mut errors = Vec::new();
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        models.remove(&member.name);
+        match profile(member, reader) {
+            // A wrong profile is no reason to doubt the rest of the file.
+            Err(error) => errors.push(error.warning()),
+            Ok(profile) => {
+                models.insert(member.name.clone(), profile);
+            }
+        }
+    }
+    errors
+}
+
+fn profile(member: &Member, reader: &mut Reader<'_>) -> Result<ModelProfile, ConfigError> {
+    let inside = format!("models.{}", member.name);
+    if member.name.trim().is_empty() || member.name.contains(':') {
+        return Err(reader
+            .about(member.at, &inside, "is no name for a model")
+            .hint("use a name without `:`, such as `fast`"));
+    }
+    if let Some((path, at)) = member.value.duplicate() {
+        let error = reader.about(at, &format!("{inside}.{path}"), "is given twice");
+        return Err(error.hint("keep one of them"));
+    }
+    let members = reader.members(&member.value, &inside)?;
+    reader.warn_unknown(members, &format!("{inside}."), KEYS);
+    let mut provider = None;
+    let mut profile = ModelProfile::new(&member.name, Provider::OpenAi, "");
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        let (node, key) = (&member.value, format!("{inside}.{}", member.name));
+        match member.name.as_str() {
+            "provider" => provider = Some(reader.choice(node, &key, &Provider::ALL)?),
+            "model" => profile.model = reader.system_text(node, &key)?,
+            "baseUrl" => profile.base_url = Some(base_url(node, &key, reader)?),
+            "apiKeyEnv" => profile.api_key_env = Some(reader.system_text(node, &key)?),
+            "images" => profile.images = Some(reader.flag(node, &key)?),
+            "window" => profile.window = Some(reader.count(node, &key, 1_000..=100_000_000)?),
+            "calls" => {
+                let choices = [
+                    ("native", CallStyle::Native),
+                    ("text", CallStyle::Text),
+                    ("tags", CallStyle::Tags),
+                ];
+                profile.calls = Some(reader.choice(node, &key, &choices)?);
+            }
+            "headers" => {
+                let headers = reader.map(node, &key)?;
+                profile.headers =
+                    headers.into_iter().map(|(name, (value, _))| (name, value)).collect();
+            }
+            "extra" => profile.extra = extra(node, &key, reader)?,
+            "file" => {
+                let base = reader.file.parent().unwrap_or(reader.variables.workspace);
+                profile.file = Some(reader.path(node, &key, base)?);
+            }
+            _ => {}
+        }
+    }
+    let Some(provider) = provider else {
+        return Err(reader.about(member.at, &inside, "names no `provider`"));
+    };
+    profile.provider = provider;
+    if provider == Provider::Scripted && profile.file.is_none() {
+        return Err(reader.about(member.at, &inside, "is scripted and names no `file`"));
+    }
+    if provider != Provider::Scripted && profile.model.trim().is_empty() {
+        return Err(reader.about(member.at, &inside, "names no `model`"));
+    }
+    Ok(profile)
+}
+
+fn base_url(node: &Node, key: &str, reader: &Reader<'_>) -> Result<String, ConfigError> {
+    let text = reader.system_text(node, key)?;
+    url_check::check(&text)
+        .map_err(|cause| reader.about(node.at, key, cause))
+        .map(|()| text.trim_end_matches('/').to_owned())
+}
+
+fn extra(
+    node: &Node,
+    key: &str,
+    reader: &Reader<'_>,
+) -> Result<serde_json::Map<String, serde_json::Value>, ConfigError> {
+    reader.members(node, key)?;
+    serde_json::from_str(&node.compact())
+        .map_err(|cause| reader.about(node.at, key, &format!("cannot be read: {cause}")))
+}
+
+#[cfg(test)]
+#[path = "models_tests.rs"]
+mod tests;

@@ -1,0 +1,194 @@
+//! The `oauth` part of a server's entry: as whom to log in, and for what.
+
+use std::fmt;
+
+use switchboard_document::{ConfigError, Node};
+use switchboard_net::url_check;
+
+use crate::reader::Reader;
+
+const KEYS: &[&str] =
+    &["clientId", "clientSecret", "clientMetadataUrl", "issuer", "scopes", "callbackPort", "grant"];
+
+/// As whom to log in to a server, and for what. Everything that is not said is found out.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct OauthSettings {
+    /// A client that was registered by hand.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// A document that describes this client; its address is the client's id.
+    pub client_metadata_url: Option<String>,
+    /// The only authorization server that may see the client's id and secret.
+    pub issuer: Option<String>,
+    /// What to ask for, in place of what the server names.
+    pub scopes: Vec<String>,
+    /// The port for the browser's answer, in place of a free one.
+    pub callback_port: Option<u16>,
+    /// How a login is had.
+    pub grant: Grant,
+}
+
+/// How a login is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grant {
+    /// A person agrees in a browser.
+    #[default]
+    AuthorizationCode,
+    /// The client's own secret is enough.
+    ClientCredentials,
+}
+
+/// The secret is not printed.
+impl fmt::Debug for OauthSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("OauthSettings")
+            .field("client_id", &self.client_id)
+            .field("client_secret", &self.client_secret.as_ref().map(|_| "…"))
+            .field("client_metadata_url", &self.client_metadata_url)
+            .field("issuer", &self.issuer)
+            .field("scopes", &self.scopes)
+            .field("callback_port", &self.callback_port)
+            .field("grant", &self.grant)
+            .finish()
+    }
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Result<OauthSettings, ConfigError> {
+    let members = reader.members(node, "oauth")?;
+    reader.warn_unknown(members, "oauth.", KEYS);
+    let mut settings = OauthSettings::default();
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        let node = &member.value;
+        let key = &format!("oauth.{}", member.name);
+        match member.name.as_str() {
+            "clientId" => settings.client_id = Some(word(reader, node, key)?),
+            "clientSecret" => settings.client_secret = Some(word(reader, node, key)?),
+            "clientMetadataUrl" => {
+                let address = word(reader, node, key)?;
+                url_check::check(&address).map_err(|wrong| reader.about(node.at, key, wrong))?;
+                if !address.starts_with("https://") {
+                    return Err(reader.about(node.at, key, "must begin with `https://`"));
+                }
+                settings.client_metadata_url = Some(address);
+            }
+            "issuer" => settings.issuer = Some(word(reader, node, key)?),
+            "scopes" => {
+                settings.scopes = reader.texts(node, key)?;
+                if settings.scopes.iter().any(|scope| !is_scope(scope)) {
+                    return Err(reader.about(node.at, key, "holds a text that is no scope"));
+                }
+            }
+            "callbackPort" => {
+                let port = reader.count(node, key, 1..=65_535)?;
+                settings.callback_port = u16::try_from(port).ok();
+            }
+            "grant" => {
+                let choices = [
+                    ("authorization_code", Grant::AuthorizationCode),
+                    ("client_credentials", Grant::ClientCredentials),
+                ];
+                settings.grant = reader.choice(node, key, &choices)?;
+            }
+            _ => {}
+        }
+    }
+    let alone = settings.client_secret.is_some() && settings.client_id.is_none();
+    let secretless = settings.grant == Grant::ClientCredentials
+        && (settings.client_id.is_none() || settings.client_secret.is_none());
+    if alone || secretless {
+        let what = "needs `clientId` and `clientSecret` together";
+        return Err(reader.about(node.at, "oauth", what));
+    }
+    Ok(settings)
+}
+
+/// Whether a text can be a scope: visible characters without quotes and backslashes.
+pub fn is_scope(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 256
+        && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}
+
+fn word(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.system_text(node, key)?;
+    if text.trim().is_empty() {
+        return Err(reader.about(node.at, key, "is empty"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consents::NoConsents;
+    use crate::environment::Environment;
+    use crate::load;
+    use crate::places::Places;
+    use crate::resolved::Config;
+
+    fn loaded(oauth: &str) -> Config {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        let text = format!(
+            r#"{{"mcpServers": {{"it": {{"url": "https://a.example", "oauth": {oauth}}}}}}}"#
+        );
+        std::fs::write(&file, text).unwrap();
+        let state = folder.path().to_owned();
+        let places = Places { explicit: vec![file], ..Places::bare(state) };
+        let variables = [("SECRET".to_owned(), "hunter2".to_owned())].into();
+        let current_dir = folder.path().to_owned();
+        let environment = Environment { variables, home: None, current_dir };
+        load(&places, &environment, &NoConsents)
+    }
+
+    #[test]
+    fn an_entry_says_as_whom_to_log_in_and_its_secret_is_not_printed() {
+        let config = loaded(
+            r#"{"clientId": "c", "clientSecret": "${env:SECRET}", "issuer": "https://b.example",
+                "clientMetadataUrl": "https://a.example/client.json", "scopes": ["a", "b:c"],
+                "callbackPort": 8080, "grant": "client_credentials"}"#,
+        );
+        let read = &config.servers["it"].oauth;
+        let expected = OauthSettings {
+            client_id: Some("c".to_owned()),
+            client_secret: Some("hunter2".to_owned()),
+            client_metadata_url: Some("https://a.example/client.json".to_owned()),
+            issuer: Some("https://b.example".to_owned()),
+            scopes: vec!["a".to_owned(), "b:c".to_owned()],
+            callback_port: Some(8080),
+            grant: Grant::ClientCredentials,
+        };
+        assert_eq!(*read, expected);
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_key() {
+        for (oauth, key) in [
+            (r#"[]"#, "oauth"),
+            (r#"{"clientSecret": "s"}"#, "oauth"),
+            (r#"{"grant": "client_credentials"}"#, "oauth"),
+            (r#"{"grant": "password"}"#, "oauth.grant"),
+            (r#"{"clientId": " "}"#, "oauth.clientId"),
+            (r#"{"clientMetadataUrl": "http://a.example/x"}"#, "oauth.clientMetadataUrl"),
+            (r#"{"scopes": ["a b"]}"#, "oauth.scopes"),
+            (r#"{"callbackPort": 70000}"#, "oauth.callbackPort"),
+        ] {
+            let config = loaded(oauth);
+            let error = config.broken.get("it").unwrap_or_else(|| panic!("{oauth}"));
+            assert_eq!(error.key.as_deref(), Some(key), "{oauth}: {error}");
+        }
+    }
+
+    #[test]
+    fn another_secret_is_another_server() {
+        let key = |secret: &str| {
+            let oauth = format!(r#"{{"clientId": "c", "clientSecret": "{secret}"}}"#);
+            loaded(&oauth).servers["it"].restart_key()
+        };
+        assert_eq!(key("a"), key("a"));
+        assert_ne!(key("a"), key("b"));
+    }
+}

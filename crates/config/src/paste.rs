@@ -1,0 +1,127 @@
+//! Entries of servers as JSON: those in a text that somebody pastes, and one of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_document::{ConfigError, Member, Node, Value, document, read_text, without_mark};
+
+use crate::file;
+
+/// What holds the entries in configurations of programs that use MCP.
+const HOLDERS: [&str; 2] = ["mcpServers", "servers"];
+/// What an entry has that can be one: how the server is reached.
+const WAYS: [&str; 5] = ["command", "url", "urls", "httpUrl", "serverUrl"];
+
+/// An entry that somebody pasted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastedEntry {
+    /// Its name, unless the entry stands alone.
+    pub name: Option<String>,
+    /// The entry as it was written.
+    pub entry: serde_json::Value,
+}
+
+/// The entries in a text: a configuration with `mcpServers` or `servers`, entries by name, or one
+/// entry alone. Comments and trailing commas are fine.
+///
+/// # Errors
+/// When it is not JSON, says something twice, or has no entry in it.
+pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
+    let file: Arc<Path> = Path::new("").into();
+    let error = |message: String| ConfigError::new(Arc::clone(&file), message);
+    let root = document::parse(without_mark(text).trim())
+        .map_err(|syntax| error(syntax.message).at(syntax.at).hint(syntax.hint))?
+        .ok_or_else(|| error("there is nothing in it".to_owned()))?;
+    if let Some((path, at)) = root.duplicate() {
+        return Err(error(format!("`{path}` is given twice")).at(at));
+    }
+    let nothing = || {
+        error("there is no server in it".to_owned())
+            .hint("paste a configuration with `mcpServers`, or one entry with `command` or `url`")
+    };
+    let Value::Object(members) = &root.value else { return Err(nothing()) };
+    if is_entry(members) {
+        return Ok(vec![PastedEntry { name: None, entry: json_of(&root)? }]);
+    }
+    let held = members.iter().find(|member| HOLDERS.contains(&member.name.as_str()));
+    let named = match held.map(|member| &member.value.value) {
+        Some(Value::Object(servers)) => servers,
+        Some(_) => return Err(nothing()),
+        None => members,
+    };
+    let is_one = |member: &&Member| match &member.value.value {
+        Value::Object(members) => held.is_some() || is_entry(members),
+        _ => false,
+    };
+    let entries = named.iter().filter(is_one).map(|member| {
+        Ok(PastedEntry { name: Some(member.name.clone()), entry: json_of(&member.value)? })
+    });
+    let entries = entries.collect::<Result<Vec<_>, ConfigError>>()?;
+    if entries.is_empty() { Err(nothing()) } else { Ok(entries) }
+}
+
+/// The entry of a server as it stands in a file; none if it is not there.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn entry_of(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
+    let file: Arc<Path> = path.into();
+    let Some(text) = read_text(path)? else { return Ok(None) };
+    let servers = file::parts(&file, &text)?.servers;
+    let entry = servers.iter().find(|member| member.name == name);
+    entry.map(|member| json_of(&member.value)).transpose()
+}
+
+fn is_entry(members: &[Member]) -> bool {
+    members.iter().any(|member| {
+        WAYS.contains(&member.name.as_str())
+            && matches!(member.value.value, Value::Text(_) | Value::List(_))
+    })
+}
+
+fn json_of(node: &Node) -> Result<serde_json::Value, ConfigError> {
+    serde_json::from_str(&node.compact())
+        .map_err(|cause| ConfigError::new(Path::new(""), cause.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(Option<String>, serde_json::Value)>, String> {
+        pasted_entries(text)
+            .map(|all| all.into_iter().map(|one| (one.name, one.entry)).collect())
+            .map_err(|error| error.message.into())
+    }
+
+    #[test]
+    fn entries_are_found_however_they_are_wrapped() {
+        let entry = json!({"command": "a", "args": ["b"]});
+        let named = || Ok(vec![(Some("x".to_owned()), entry.clone())]);
+        for (text, expected) in [
+            (r#"{"mcpServers": {"x": {"command": "a", "args": ["b"]}}}"#, named()),
+            (r#"{"inputs": [], "servers": {"x": {"args": ["b"], "command": "a"}}}"#, named()),
+            ("// mine\n{\"x\": {\"command\": \"a\", \"args\": [\"b\",],},}", named()),
+            (r#"{"command": "a", "args": ["b"]}"#, Ok(vec![(None, entry.clone())])),
+            ("{}", Err("there is no server in it".to_owned())),
+            ("[]", Err("there is no server in it".to_owned())),
+            (" ", Err("there is nothing in it".to_owned())),
+            (r#"{"command": "a", "command": "b"}"#, Err("`command` is given twice".to_owned())),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_a_file_is_given_as_it_stands_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        assert_eq!(entry_of(&file, "x").unwrap(), None);
+        std::fs::write(&file, "{\"mcpServers\": {\"x\": {\"env\": {\"A\": \"${B}\"}}}} // end")
+            .unwrap();
+        assert_eq!(entry_of(&file, "x").unwrap(), Some(json!({"env": {"A": "${B}"}})));
+        assert_eq!(entry_of(&file, "y").unwrap(), None);
+    }
+}

@@ -1,0 +1,339 @@
+//! `Places`: which files are read and where state is kept.
+
+use std::path::{Path, PathBuf};
+
+use switchboard_document::ConfigError;
+use switchboard_rules::Level;
+
+use crate::environment::Environment;
+use crate::resolved::Layer;
+
+/// The name of a project's file.
+const PROJECT_FILE: &str = "switchboard.json";
+
+/// The files of one host and its state folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The user's own file.
+    pub user: Option<PathBuf>,
+    /// The file of the project around the current folder, or where it would be.
+    pub project: Option<PathBuf>,
+    /// Files named on the command line; with any of these the two above are not read.
+    pub explicit: Vec<PathBuf>,
+    /// Where approvals and other state live, never inside a project.
+    pub state: PathBuf,
+    /// What an organisation says on this machine; users cannot write there.
+    pub system: Option<PathBuf>,
+    /// The user's own folder, also where the files to read are named on the command line.
+    pub own: Option<PathBuf>,
+    /// The folder of the project around the current folder.
+    pub around: Option<PathBuf>,
+    /// Further folders up to the top of the repository: a project's rules and hooks may stand in any
+    /// of them, and count wherever in the repository somebody works.
+    pub further: Vec<PathBuf>,
+}
+
+impl Places {
+    /// A state folder, and no file to read.
+    #[must_use]
+    pub const fn bare(state: PathBuf) -> Self {
+        Self {
+            user: None,
+            project: None,
+            explicit: Vec::new(),
+            state,
+            system: None,
+            own: None,
+            around: None,
+            further: Vec::new(),
+        }
+    }
+
+    /// Finds the usual places, or takes the `explicit` files alone if there are any.
+    pub fn find(environment: &Environment, explicit: &[PathBuf]) -> Result<Self, ConfigError> {
+        let own = environment
+            .folder("SWITCHBOARD_HOME")
+            .map(|folder| environment.current_dir.join(folder));
+        let (config, state) = match own {
+            Some(own) => (Some(own.clone()), Some(own.join("state"))),
+            None if cfg!(windows) => (
+                base(environment, "APPDATA", "AppData/Roaming"),
+                base(environment, "LOCALAPPDATA", "AppData/Local"),
+            ),
+            None => (
+                base(environment, "XDG_CONFIG_HOME", ".config"),
+                base(environment, "XDG_STATE_HOME", ".local/state"),
+            ),
+        };
+        let state = state.ok_or_else(|| {
+            ConfigError::new(Path::new(""), "there is no home folder to keep state in")
+                .hint("set `SWITCHBOARD_HOME` to a folder")
+        })?;
+        let project = project_file(environment);
+        let around = project.parent().map(Path::to_owned);
+        let further = further_folders(environment, around.as_deref());
+        let system = system_folder(environment);
+        if !explicit.is_empty() {
+            let explicit = explicit.iter().map(|file| environment.current_dir.join(file)).collect();
+            return Ok(Self {
+                user: None,
+                project: None,
+                explicit,
+                state,
+                system,
+                own: config,
+                around,
+                further,
+            });
+        }
+        Ok(Self {
+            user: config.as_ref().map(|folder| folder.join("config.json")),
+            project: Some(project),
+            explicit: Vec::new(),
+            state,
+            system,
+            own: config,
+            around,
+            further,
+        })
+    }
+
+    /// Where rules or hooks of a level are, if those are places and not settings.
+    #[must_use]
+    pub fn files_of(&self, level: Level, name: &str) -> Vec<PathBuf> {
+        let in_folder = |folder: &Option<PathBuf>| {
+            folder.iter().map(|folder| folder.join(name)).collect::<Vec<_>>()
+        };
+        match level {
+            Level::Enterprise => in_folder(&self.system),
+            Level::Team => Vec::new(),
+            Level::Project => {
+                let folders = self.project_folders().into_iter();
+                folders.map(|folder| folder.join(".switchboard").join(name)).collect()
+            }
+            Level::User => in_folder(&self.own),
+        }
+    }
+
+    /// The folders in which a project's rules and hooks are looked for, its own first.
+    #[must_use]
+    pub fn project_folders(&self) -> Vec<&Path> {
+        self.around.iter().chain(&self.further).map(PathBuf::as_path).collect()
+    }
+
+    /// Every file to read, the weakest layer first.
+    pub(crate) fn layers(&self) -> Vec<(&Path, Layer)> {
+        let user = self.user.as_deref().map(|file| (file, Layer::User));
+        let project = self.project.as_deref().map(|file| (file, Layer::Project));
+        let explicit = self.explicit.iter().map(|file| (file.as_path(), Layer::Explicit));
+        if self.explicit.is_empty() {
+            user.into_iter().chain(project).collect()
+        } else {
+            explicit.collect()
+        }
+    }
+}
+
+/// The organisation's folder. The variable is for packagers and tests: whoever sets it could as well
+/// start another program.
+fn system_folder(environment: &Environment) -> Option<PathBuf> {
+    environment.folder("SWITCHBOARD_SYSTEM").or_else(|| {
+        Some(if cfg!(windows) {
+            // Everybody may make folders in `ProgramData`, so it is not there.
+            environment.folder("ProgramFiles")?.join("Switchboard")
+        } else if cfg!(target_os = "macos") {
+            PathBuf::from("/Library/Application Support/Switchboard")
+        } else {
+            PathBuf::from("/etc/switchboard")
+        })
+    })
+}
+
+/// The folder `switchboard` below a base folder; a relative base is ignored, as XDG asks.
+fn base(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
+    environment
+        .folder(variable)
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| environment.home.as_ref().map(|home| home.join(below_home)))
+        .map(|folder| folder.join("switchboard"))
+}
+
+/// The nearest project file upwards, not past the home folder or the top of a repository. If there
+/// is none, the one that would count if it were made here, so that it can be watched for.
+fn project_file(environment: &Environment) -> PathBuf {
+    for folder in environment.current_dir.ancestors() {
+        let file = folder.join(PROJECT_FILE);
+        if file.is_file() {
+            return file;
+        }
+        if Some(folder) == environment.home.as_deref() || folder.join(".git").exists() {
+            break;
+        }
+    }
+    environment.current_dir.join(PROJECT_FILE)
+}
+
+/// The other folders from the current one up to the project's or the top of the repository,
+/// whichever is higher. The home folder is nobody's project unless it is the one: other products
+/// keep there what is the user's.
+fn further_folders(environment: &Environment, around: Option<&Path>) -> Vec<PathBuf> {
+    let home = environment.home.as_deref();
+    let folders = environment.current_dir.ancestors();
+    let folders: Vec<&Path> = folders.take_while(|folder| Some(*folder) != home).collect();
+    let top = folders.iter().position(|folder| folder.join(".git").exists());
+    let project = folders.iter().position(|folder| Some(*folder) == around);
+    let last = top.max(project).unwrap_or(0);
+    let up_to = folders.into_iter().take(last + 1);
+    up_to.filter(|folder| Some(*folder) != around).map(Path::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)], home: &Path, current: &Path) -> Environment {
+        Environment {
+            variables: variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+            home: Some(home.to_owned()),
+            current_dir: current.to_owned(),
+        }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn the_user_file_and_the_state_folder_are_where_windows_has_them() {
+        let variables =
+            [("AppData", r"C:\r"), ("LocalAppData", r"C:\l"), ("ProgramFiles", r"C:\p")];
+        let found = |variables: &[(&str, &str)]| {
+            let environment = environment(variables, Path::new(r"C:\h"), Path::new(r"C:\here"));
+            let places = Places::find(&environment, &[]).unwrap();
+            (places.user.unwrap(), places.state, places.system)
+        };
+        assert_eq!(
+            found(&variables),
+            (
+                r"C:\r\switchboard\config.json".into(),
+                r"C:\l\switchboard".into(),
+                Some(r"C:\p\Switchboard".into())
+            )
+        );
+        assert_eq!(
+            found(&[]),
+            (
+                r"C:\h\AppData\Roaming\switchboard\config.json".into(),
+                r"C:\h\AppData\Local\switchboard".into(),
+                None
+            )
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_user_file_and_the_state_folder_follow_the_environment() {
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: [(Variables, &str, &str); 5] = [
+            (&[], "/h/.config/switchboard/config.json", "/h/.local/state/switchboard"),
+            (
+                &[("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
+                "/c/switchboard/config.json",
+                "/s/switchboard",
+            ),
+            (
+                &[("XDG_CONFIG_HOME", "relative"), ("XDG_STATE_HOME", "")],
+                "/h/.config/switchboard/config.json",
+                "/h/.local/state/switchboard",
+            ),
+            (
+                &[("SWITCHBOARD_HOME", "/own"), ("XDG_STATE_HOME", "/s")],
+                "/own/config.json",
+                "/own/state",
+            ),
+            (&[("SWITCHBOARD_HOME", "own")], "/here/own/config.json", "/here/own/state"),
+        ];
+        for (variables, user, state) in cases {
+            let environment = environment(variables, Path::new("/h"), Path::new("/here"));
+            let places = Places::find(&environment, &[]).unwrap();
+            assert_eq!((places.user, places.state), (Some(user.into()), state.into()));
+        }
+    }
+
+    #[test]
+    fn explicit_files_replace_the_usual_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(PROJECT_FILE), "{}").unwrap();
+        let environment = environment(&[], folder.path(), folder.path());
+        let places = Places::find(&environment, &["a.json".into()]).unwrap();
+        let named = folder.path().join("a.json");
+        assert_eq!(places.layers(), [(named.as_path(), Layer::Explicit)]);
+        assert_eq!((places.user, places.project), (None, None));
+    }
+
+    #[test]
+    fn the_nearest_project_file_counts_but_not_one_outside_the_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let [outer, repository, inner] = ["o", "o/r", "o/r/i"].map(|path| top.path().join(path));
+        fs::create_dir_all(&inner).unwrap();
+        let found = || {
+            let environment = environment(&[], Path::new("/nowhere"), &inner);
+            Places::find(&environment, &[]).unwrap().project.unwrap()
+        };
+        fs::write(outer.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(), outer.join(PROJECT_FILE));
+        fs::create_dir(repository.join(".git")).unwrap();
+        assert_eq!(found(), inner.join(PROJECT_FILE));
+        fs::write(repository.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(), repository.join(PROJECT_FILE));
+    }
+
+    #[test]
+    fn rules_and_hooks_may_stand_in_every_folder_up_to_the_top_of_the_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let names = ["home", "home/r", "home/r/a", "home/r/a/b"];
+        let [home, repository, middle, inner] = names.map(|name| top.path().join(name));
+        fs::create_dir_all(&inner).unwrap();
+        let found = |current: &Path| {
+            let places = Places::find(&environment(&[], &home, current), &[]).unwrap();
+            places.project_folders().into_iter().map(Path::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&inner), [&*inner], "nobody knows where the project ends");
+        fs::create_dir(repository.join(".git")).unwrap();
+        assert_eq!(found(&inner), [inner.clone(), middle.clone(), repository.clone()]);
+        assert_eq!(found(&repository), [&*repository]);
+        // A file further in takes nothing away.
+        fs::write(middle.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(&inner), [middle.clone(), inner.clone(), repository.clone()]);
+        fs::write(home.join(PROJECT_FILE), "{}").unwrap();
+        assert_eq!(found(&home), [&*home]);
+    }
+
+    #[test]
+    fn the_search_ends_at_home() {
+        let top = tempfile::tempdir().unwrap();
+        let home = top.path().join("home");
+        let current = home.join("work");
+        fs::create_dir_all(&current).unwrap();
+        fs::write(top.path().join(PROJECT_FILE), "{}").unwrap();
+        let places = Places::find(&environment(&[], &home, &current), &[]).unwrap();
+        assert_eq!(places.project, Some(current.join(PROJECT_FILE)));
+    }
+
+    #[test]
+    fn a_dotenv_file_in_the_project_moves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".env"), "SWITCHBOARD_HOME=.\n").unwrap();
+        let environment = environment(&[], Path::new("/h"), folder.path());
+        let places = Places::find(&environment, &[]).unwrap();
+        assert!(places.state.starts_with("/h"), "{places:?}");
+    }
+
+    #[test]
+    fn without_a_home_folder_the_error_says_what_to_set() {
+        let nowhere =
+            Environment { variables: BTreeMap::new(), home: None, current_dir: PathBuf::from("/") };
+        let error = Places::find(&nowhere, &[]).unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some("set `SWITCHBOARD_HOME` to a folder"));
+    }
+}

@@ -1,0 +1,245 @@
+//! `Reader`: takes values out of one entry, expands variables, and words what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf, is_separator};
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_document::{ConfigError, Member, Node, Position, Value, Wrong, choose};
+use switchboard_text::{shown, suggestion};
+
+use crate::secret_reference;
+use crate::variables::Variables;
+
+/// The range of a timeout, in seconds.
+const TIMEOUT: RangeInclusive<f64> = 1.0..=3600.0;
+
+/// How tolerant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Reading what somebody wrote: make the best of it and warn.
+    Read,
+    /// Checking what we are about to write: refuse.
+    Write,
+}
+
+/// Reads the entry of one server, or the settings if there is no server.
+pub(crate) struct Reader<'a> {
+    pub(crate) file: &'a Arc<Path>,
+    pub(crate) server: Option<&'a str>,
+    pub(crate) variables: Variables<'a>,
+    pub(crate) mode: Mode,
+    pub(crate) warnings: Vec<ConfigError>,
+}
+
+impl Reader<'_> {
+    pub(crate) fn error(&self, at: Position, message: impl Into<Box<str>>) -> ConfigError {
+        let error = ConfigError::new(Arc::clone(self.file), message).at(at);
+        match self.server {
+            Some(server) => error.server(server),
+            None => error,
+        }
+    }
+
+    /// An error about one key: `predicate` goes on after its name.
+    pub(crate) fn about(&self, at: Position, key: &str, predicate: &str) -> ConfigError {
+        self.error(at, format!("`{}` {predicate}", shown(key))).key(key)
+    }
+
+    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
+        let error = self.about(node.at, key, &wrong.predicate);
+        match wrong.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    pub(crate) fn text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
+        let text = node.text().map_err(|wrong| self.wrong(node, key, wrong))?;
+        self.expand(text, node.at, key)
+    }
+
+    fn expand(&self, text: &str, at: Position, key: &str) -> Result<String, ConfigError> {
+        self.variables
+            .expand(text)
+            .map_err(|cause| self.error(at, cause.to_string()).key(key).hint(cause.hint()))
+    }
+
+    /// A text that will be handed to the operating system or the network: not cut short by a NUL.
+    pub(crate) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
+        if matches!(&node.value, Value::Text(written) if written.contains('\0')) {
+            return Err(self.about(node.at, key, "contains a NUL character").hint("take it out"));
+        }
+        let text = self.text(node, key)?;
+        // Everybody on the machine can see arguments, and other places are written down.
+        let is_private = ["env.", "headers."].iter().any(|start| key.starts_with(start));
+        if secret_reference::is_in(&text) && !is_private {
+            let error = self.about(node.at, key, "refers to a secret, which cannot stand here");
+            return Err(error.hint("put it into `env` or `headers`"));
+        }
+        Ok(text)
+    }
+
+    /// A path; `~` is the home folder, and a relative one begins at `base`.
+    pub(crate) fn path(&self, node: &Node, key: &str, base: &Path) -> Result<PathBuf, ConfigError> {
+        let text = self.system_text(node, key)?;
+        if text.trim().is_empty() {
+            return Err(self
+                .about(node.at, key, "is empty")
+                .hint("give a path, or remove the key"));
+        }
+        Ok(self.resolve(&text, base))
+    }
+
+    pub(crate) fn resolve(&self, text: &str, base: &Path) -> PathBuf {
+        match (text.strip_prefix('~'), &self.variables.environment.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(rest), Some(home)) if rest.starts_with(is_separator) => {
+                home.join(rest.trim_start_matches(is_separator))
+            }
+            _ => base.join(text),
+        }
+    }
+
+    pub(crate) fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+        let nodes = node.list("a list of strings").map_err(|wrong| self.wrong(node, key, wrong))?;
+        nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| self.system_text(node, &format!("{key}[{index}]")))
+            .collect()
+    }
+
+    /// An object of texts; numbers and truth values are taken as they are written, null is left out.
+    pub(crate) fn map(
+        &mut self,
+        node: &Node,
+        key: &str,
+    ) -> Result<BTreeMap<String, (String, Position)>, ConfigError> {
+        let mut map = BTreeMap::new();
+        for member in self.members(node, key)? {
+            let key = format!("{key}.{}", member.name);
+            let value = match &member.value.value {
+                Value::Null => continue,
+                Value::Bool(value) => value.to_string(),
+                Value::Number(number) => number.clone(),
+                _ => self.system_text(&member.value, &key)?,
+            };
+            if value.trim() != value {
+                self.warn_white_space(member.value.at, &key);
+            }
+            map.insert(member.name.clone(), (value, member.at));
+        }
+        Ok(map)
+    }
+
+    pub(crate) fn members<'n>(
+        &self,
+        node: &'n Node,
+        key: &str,
+    ) -> Result<&'n [Member], ConfigError> {
+        node.members().map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    pub(crate) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
+        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    pub(crate) fn count(
+        &self,
+        node: &Node,
+        key: &str,
+        range: RangeInclusive<usize>,
+    ) -> Result<usize, ConfigError> {
+        let (least, most) = (range.start(), range.end());
+        let wanted = format!("a whole number from {least} to {most}");
+        let Value::Number(number) = &node.value else {
+            return Err(self.wrong(node, key, node.other_than(&wanted)));
+        };
+        number.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+            let predicate = format!("must be {wanted}, not {}", shown(number));
+            self.about(node.at, key, &predicate).hint("give one of these, or remove the key")
+        })
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        node: &Node,
+        key: &str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ConfigError> {
+        choose(&self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    /// Seconds. When reading, a value out of range is moved into it, and one that is no number is
+    /// dropped, both with a warning: a wrong timeout is no reason to lose a server.
+    pub(crate) fn timeout(
+        &mut self,
+        node: &Node,
+        key: &str,
+    ) -> Result<Option<Duration>, ConfigError> {
+        let (seconds, written) = match &node.value {
+            Value::Number(number) => (number.parse::<f64>().ok(), number.clone()),
+            Value::Text(text) if self.mode == Mode::Read => {
+                let text = self.expand(text, node.at, key)?;
+                (text.trim().parse().ok().filter(|seconds: &f64| seconds.is_finite()), text)
+            }
+            _ => (None, node.kind().to_owned()),
+        };
+        let inside = seconds.map(|seconds| seconds.clamp(*TIMEOUT.start(), *TIMEOUT.end()));
+        let right = seconds.is_some_and(|seconds| TIMEOUT.contains(&seconds));
+        let written = shown(&written);
+        if !right && self.mode == Mode::Write {
+            let predicate = format!("must be a number from 1 to 3600 seconds, not {written}");
+            return Err(self.about(node.at, key, &predicate).hint("give 1 to 3600 seconds"));
+        }
+        if !right {
+            let predicate = match inside {
+                Some(used) => format!("of {written} s is out of range, {used} s is used"),
+                None => format!("must be a number, not `{written}`; the default is used"),
+            };
+            let warning = self.about(node.at, key, &predicate);
+            self.warnings.push(warning.hint("give 1 to 3600 seconds").warning());
+        }
+        Ok(inside.map(Duration::from_secs_f64))
+    }
+
+    pub(crate) fn warn(&mut self, at: Position, key: &str, predicate: &str) {
+        let warning = self.about(at, key, predicate).warning();
+        self.warnings.push(warning);
+    }
+
+    /// Warns about the name of a tool that was probably meant for several: names are exact here.
+    pub(crate) fn warn_wildcard(&mut self, at: Position, key: &str, name: &str) {
+        if name.contains(['*', '?', '[', '{']) {
+            let predicate = format!("has `{}`, which is the name of one tool", shown(name));
+            let hint = "names are exact here; a rule in `policy.json` can be for several tools";
+            let warning = self.about(at, key, &predicate).hint(hint).warning();
+            self.warnings.push(warning);
+        }
+    }
+
+    pub(crate) fn warn_white_space(&mut self, at: Position, key: &str) {
+        self.warn(at, key, "has white space at its start or end, which is kept");
+    }
+
+    /// Warns about names that are nearly right. Others are left alone: another product may own them.
+    pub(crate) fn warn_unknown(
+        &mut self,
+        members: &[Member],
+        inside: &str,
+        known: &[&'static str],
+    ) {
+        for member in members.iter().filter(|member| !known.contains(&member.name.as_str())) {
+            if let Some(meant) = suggestion(&member.name, known) {
+                let warning = self
+                    .error(member.at, format!("`{}` is not known", shown(&member.name)))
+                    .key(format!("{inside}{}", member.name))
+                    .hint(format!("did you mean `{meant}`?"));
+                self.warnings.push(warning.warning());
+            }
+        }
+    }
+}

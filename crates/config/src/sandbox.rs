@@ -1,0 +1,94 @@
+//! `sandbox` of an entry: what a server may reach on this machine.
+
+use std::path::PathBuf;
+
+use switchboard_document::{ConfigError, Node, Value};
+
+use crate::reader::Reader;
+
+/// What a confined server may reach. What every program needs of the system is always there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sandbox {
+    /// Folders and files that it may read and start programs from.
+    pub read: Vec<PathBuf>,
+    /// Folders and files that it may change as well.
+    pub write: Vec<PathBuf>,
+    /// Whether it may use the network.
+    pub network: Network,
+    /// How much memory each of its processes may have.
+    pub memory_mb: Option<usize>,
+    /// How many processes its user may have.
+    pub processes: Option<usize>,
+    /// How many seconds each of its processes may compute.
+    pub cpu_seconds: Option<usize>,
+}
+
+/// Whether a server may use the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Network {
+    /// As we may.
+    #[default]
+    Open,
+    /// Not at all, not even this machine's own.
+    Off,
+}
+
+/// How a server is confined.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Confinement {
+    /// Not at all.
+    #[default]
+    None,
+    /// Not at all, so that it can be seen what it would need.
+    Learn,
+    /// By a profile.
+    Profile(Sandbox),
+}
+
+const KEYS: &[&str] = &["read", "write", "network", "memoryMb", "processes", "cpuSeconds"];
+
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    key: &str,
+) -> Result<Confinement, ConfigError> {
+    match &node.value {
+        Value::Bool(false) => return Ok(Confinement::None),
+        Value::Bool(true) => return Ok(Confinement::Profile(Sandbox::default())),
+        Value::Text(word) if word == "learn" => return Ok(Confinement::Learn),
+        Value::Object(_) => {}
+        _ => {
+            let wanted = "must be true, false, `learn` or an object";
+            return Err(reader.about(node.at, key, wanted));
+        }
+    }
+    let members = reader.members(node, key)?;
+    // A misspelt limit would be no limit, so that names are not guessed here.
+    if let Some(other) = members.iter().find(|member| !KEYS.contains(&member.name.as_str())) {
+        let name = format!("{key}.{}", other.name);
+        return Err(reader.about(other.at, &name, "is not known"));
+    }
+    let mut sandbox = Sandbox::default();
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        let (node, key) = (&member.value, &format!("{key}.{}", member.name));
+        match member.name.as_str() {
+            "read" => sandbox.read = paths(reader, node, key)?,
+            "write" => sandbox.write = paths(reader, node, key)?,
+            "network" => {
+                let open = reader.flag(node, key)?;
+                sandbox.network = if open { Network::Open } else { Network::Off };
+            }
+            "memoryMb" => sandbox.memory_mb = Some(reader.count(node, key, 16..=1_048_576)?),
+            "processes" => sandbox.processes = Some(reader.count(node, key, 1..=100_000)?),
+            "cpuSeconds" => sandbox.cpu_seconds = Some(reader.count(node, key, 1..=31_536_000)?),
+            _ => {}
+        }
+    }
+    Ok(Confinement::Profile(sandbox))
+}
+
+fn paths(reader: &Reader<'_>, node: &Node, key: &str) -> Result<Vec<PathBuf>, ConfigError> {
+    let base = reader.variables.workspace;
+    let texts = reader.texts(node, key)?;
+    Ok(texts.iter().map(|text| reader.resolve(text, base)).collect())
+}

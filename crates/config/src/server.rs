@@ -1,0 +1,299 @@
+//! The entry of one server -> `ServerConfig`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use switchboard_core::ServerId;
+use switchboard_document::{ConfigError, Member, Node, Value};
+use switchboard_text::{Digest, shown};
+use switchboard_vetting::{Finding, findings};
+
+use crate::log_level::LogLevel;
+use crate::oauth::OauthSettings;
+use crate::reader::Reader;
+use crate::resolved::{
+    DEFAULT_TIMEOUT, EraSetting, Layer, ServerConfig, Source, ToolSettings, Transport,
+};
+use crate::sampling::{SamplingReview, SamplingSettings};
+use crate::sandbox::Confinement;
+use crate::transport::{Entry, EnvFile, Found};
+use crate::{oauth, sampling, sandbox, transport, variables};
+
+/// The keys of an entry, in the order in which we write them.
+pub(crate) const KEYS: &[&str] = &[
+    "type",
+    "transportType",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "urls",
+    "headers",
+    "caFile",
+    "oauth",
+    "disabled",
+    "timeout",
+    "autoApprove",
+    "alwaysAllow",
+    "instances",
+    "fallback",
+    "tools",
+    "prefix",
+    "era",
+    "sampling",
+    "logLevel",
+    "trusted",
+    "mirrorSecrets",
+    "dangerous",
+    "sandbox",
+];
+
+const LONGEST_PREFIX: usize = 32;
+
+const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
+
+/// One server as its entry says, and the file with variables that it refers to. Whether a
+/// project's entry is approved is not known here: it is not.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    id: ServerId,
+    member: &Member,
+    layer: Layer,
+) -> Result<(ServerConfig, Option<EnvFile>), ConfigError> {
+    let Value::Object(members) = &member.value.value else {
+        let message = format!("the entry must be an object, not {}", member.value.kind());
+        let hint = "write `{\"command\": ...}` or `{\"url\": ...}`";
+        return Err(reader.error(member.value.at, message).hint(hint));
+    };
+    if let Some((path, at)) = member.value.duplicate() {
+        return Err(reader.about(at, &path, "is given twice").hint("keep one of them"));
+    }
+    reader.warn_unknown(members, "", KEYS);
+    let entry = Entry::new(reader, member, members)?;
+    let found = transport::read(reader, &entry)?;
+    let mut findings = match &found.transport {
+        Transport::Stdio { command, args, env, .. } => findings::findings(command, args, env),
+        Transport::Builtin | Transport::Http { .. } => Vec::new(),
+    };
+    if layer == Layer::Project {
+        // Values are not shown, so what others want to have of the environment is named.
+        findings.extend(variables::taken(&member.value).into_iter().map(|name| {
+            let message = format!("gets the variable `{name}` of your environment");
+            Finding::note(format!("variable:{name}"), message)
+        }));
+    }
+    let agreed = agreed(reader, members, layer)?;
+    let is_agreed = |finding: &Finding| !finding.is_danger() || agreed.contains(&finding.word);
+    let mut server = ServerConfig {
+        approved: layer != Layer::Project && findings.iter().all(is_agreed),
+        approval_digest: approval_digest(&member.value, &found, &findings),
+        transport: found.transport,
+        authorities: found.authorities,
+        findings,
+        source: Source { file: reader.file.to_path_buf(), layer, line: member.at.line },
+        ..plain(id)
+    };
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        read_key(reader, &mut server, member)?;
+    }
+    Ok((server, found.env_file))
+}
+
+/// The dangers that the entry itself agrees to. In a project's file that counts for nothing: others
+/// wrote it.
+fn agreed(
+    reader: &mut Reader<'_>,
+    members: &[Member],
+    layer: Layer,
+) -> Result<Vec<String>, ConfigError> {
+    let key = "dangerous";
+    let member = members.iter().find(|member| member.name == key && !member.value.is_null());
+    let Some(member) = member else { return Ok(Vec::new()) };
+    let words = reader.texts(&member.value, key)?;
+    if layer == Layer::Project {
+        reader.warn(member.at, key, "does not count in a project's file");
+        return Ok(Vec::new());
+    }
+    Ok(words)
+}
+
+/// The built-in server as it is if no file mentions it; also what an entry begins with.
+pub fn plain(id: ServerId) -> ServerConfig {
+    ServerConfig {
+        id,
+        transport: Transport::Builtin,
+        disabled: false,
+        timeout: DEFAULT_TIMEOUT,
+        auto_approve: BTreeSet::new(),
+        instances: 1,
+        fallback: None,
+        tools: BTreeMap::new(),
+        prefix: None,
+        era: EraSetting::Auto,
+        oauth: OauthSettings::default(),
+        authorities: None,
+        sampling: None,
+        confinement: Confinement::None,
+        log_level: None,
+        trusted: false,
+        barred: None,
+        mirror_secrets: BTreeSet::new(),
+        approved: true,
+        findings: Vec::new(),
+        approval_digest: String::new(),
+        source: Source { file: Default::default(), layer: Layer::User, line: 0 },
+    }
+}
+
+/// The entry before any variable is replaced: an approval is given to what a person could read,
+/// not to what it meant that day. A file with variables belongs to it, since whoever can change
+/// that file can change what the server does. What is dangerous belongs to it as well: a variable
+/// can turn what was harmless into something else.
+fn approval_digest(entry: &Node, found: &Found, findings: &[Finding]) -> String {
+    let digest = Digest::of("approval").with(&entry.compact());
+    let dangers = findings.iter().filter(|finding| finding.is_danger());
+    let digest = dangers
+        .fold(digest, |digest, one| digest.with("danger").with(&one.word).with(&one.message));
+    let digest = match &found.env_file {
+        Some(file) => digest.with(&file.text),
+        None => digest,
+    };
+    match &found.authorities {
+        Some(file) => digest.with("authorities").with(&file.pem).hex(),
+        None => digest.hex(),
+    }
+}
+
+fn read_key(
+    reader: &mut Reader<'_>,
+    server: &mut ServerConfig,
+    member: &Member,
+) -> Result<(), ConfigError> {
+    let node = &member.value;
+    let key = member.name.as_str();
+    match key {
+        "disabled" => server.disabled = reader.flag(node, key)?,
+        "timeout" => server.timeout = reader.timeout(node, key)?.unwrap_or(DEFAULT_TIMEOUT),
+        "mirrorSecrets" => server.mirror_secrets.extend(reader.texts(node, key)?),
+        "autoApprove" | "alwaysAllow" => {
+            let names = reader.texts(node, key)?;
+            names.iter().for_each(|name| reader.warn_wildcard(node.at, key, name));
+            server.auto_approve.extend(names);
+        }
+        "instances" => {
+            server.instances = reader.count(node, key, 1..=32)?;
+            if server.instances > 1 && !matches!(server.transport, Transport::Stdio { .. }) {
+                return Err(only_for_programs(reader, node, key));
+            }
+        }
+        "fallback" => server.fallback = Some(fallback(reader, node, key)?),
+        "tools" => server.tools = tools(reader, node)?,
+        "prefix" => server.prefix = Some(prefix(reader, node, key)?),
+        "oauth" => {
+            server.oauth = oauth::read(reader, node)?;
+            if !matches!(server.transport, Transport::Http { .. }) {
+                reader.warn(node.at, key, "has no effect on a server without `url`");
+            }
+        }
+        "era" => {
+            let choices = [
+                ("auto", EraSetting::Auto),
+                ("legacy", EraSetting::Legacy),
+                ("modern", EraSetting::Modern),
+            ];
+            server.era = reader.choice(node, key, &choices)?;
+        }
+        "sampling" => {
+            server.sampling = sampling::read(reader, node, key)?;
+            let is_project = server.source.layer == Layer::Project;
+            let unseen = |wanted: &&mut SamplingSettings| wanted.review == SamplingReview::Nobody;
+            // Whoever wrote the project cannot agree in a person's place.
+            if let Some(wanted) = server.sampling.as_mut().filter(unseen).filter(|_| is_project) {
+                wanted.review = SamplingReview::Person;
+                let key = "sampling.review";
+                reader.warn(node.at, key, "cannot be given up by a project, so it does not count");
+            }
+        }
+        // Whoever wrote the project cannot vouch for what it brings along.
+        "trusted" if server.source.layer == Layer::Project => {
+            reader.flag(node, key)?;
+            reader.warn(node.at, key, "cannot be set by a project, so it does not count");
+        }
+        "trusted" => server.trusted = reader.flag(node, key)?,
+        "sandbox" => {
+            server.confinement = sandbox::read(reader, node, key)?;
+            if !matches!(server.transport, Transport::Stdio { .. }) {
+                return Err(only_for_programs(reader, node, key));
+            }
+        }
+        "logLevel" => server.log_level = Some(reader.choice(node, key, &LogLevel::ALL)?),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn only_for_programs(reader: &Reader<'_>, node: &Node, key: &str) -> ConfigError {
+    let error = reader.about(node.at, key, "is only for servers started by `command`");
+    error.hint("remove the key; several addresses of one server go into `urls`")
+}
+
+fn fallback(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.text(node, key)?;
+    if text.is_empty() {
+        let hint = "write `server` or `server/tool`, or remove the key";
+        return Err(reader.about(node.at, key, "is empty").hint(hint));
+    }
+    if reader.server == Some(text.as_str()) {
+        let error = reader.about(node.at, key, "cannot be the server itself");
+        return Err(error.hint("name another server"));
+    }
+    Ok(text)
+}
+
+/// What stands before the names that clients of the gateway see, so it has to be part of a name.
+fn prefix(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.text(node, key)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if text.len() > LONGEST_PREFIX || !text.bytes().all(fits) {
+        let predicate = format!(
+            "must be at most {LONGEST_PREFIX} letters, digits, `_` and `-`, not `{}`",
+            shown(&text)
+        );
+        return Err(reader.about(node.at, key, &predicate));
+    }
+    Ok(text)
+}
+
+fn tools(
+    reader: &mut Reader<'_>,
+    node: &Node,
+) -> Result<BTreeMap<String, ToolSettings>, ConfigError> {
+    let mut tools = BTreeMap::new();
+    for tool in reader.members(node, "tools")? {
+        let inside = format!("tools.{}.", tool.name);
+        reader.warn_wildcard(tool.at, "tools", &tool.name);
+        let members = reader.members(&tool.value, inside.trim_end_matches('.'))?;
+        reader.warn_unknown(members, &inside, TOOL_KEYS);
+        let mut settings = ToolSettings::default();
+        for member in members.iter().filter(|member| !member.value.is_null()) {
+            let node = &member.value;
+            let key = &format!("{inside}{}", member.name);
+            match member.name.as_str() {
+                "timeout" => settings.timeout = reader.timeout(node, key)?,
+                "fallback" => settings.fallback = Some(fallback(reader, node, key)?),
+                "readOnly" => settings.read_only = reader.flag(node, key)?,
+                "idempotent" => settings.idempotent = reader.flag(node, key)?,
+                "task" => settings.task = reader.flag(node, key)?,
+                _ => {}
+            }
+        }
+        tools.insert(tool.name.clone(), settings);
+    }
+    Ok(tools)
+}
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! The `settings` of a file, put on top of those of the layers below.
+
+use std::ops::RangeInclusive;
+
+use switchboard_core::Durability;
+use switchboard_document::{ConfigError, Member, Node};
+use switchboard_rules::{Nodes, team};
+
+use crate::compromised::Turned;
+use crate::log_level::LogLevel;
+use crate::reader::Reader;
+use crate::resolved::{FirstUse, Layer, Settings};
+use crate::{chat, discovery, gateway};
+
+const KEYS: &[&str] = &[
+    "autoApprove",
+    "durability",
+    "resultLimitBytes",
+    "showLimitBytes",
+    "reviewMinutes",
+    "builtin",
+    "roots",
+    "tokenKeyFile",
+    "strict",
+    "badPackages",
+    "logLevel",
+    "scan",
+    "chat",
+    "gateway",
+    "taint",
+    "team",
+    "notifications",
+    "pins",
+    "firstUse",
+    "turned",
+    "registries",
+    "knownServers",
+];
+
+/// The key of what cannot be left out if it is wrong: rules may be there.
+pub(crate) const TEAM: &str = "settings.team";
+
+const RESULT_LIMIT: RangeInclusive<usize> = 1_024..=1_073_741_824;
+const SHOW_LIMIT: RangeInclusive<usize> = 100..=10_000_000;
+/// From a minute to a week.
+const REVIEW_MINUTES: RangeInclusive<usize> = 1..=10_080;
+
+/// Reads every setting that is right, and returns what is wrong with the others.
+///
+/// A project may only narrow: it is written by others, and what it sets holds for every server.
+pub(crate) fn apply(
+    settings: &mut Settings,
+    node: &Node,
+    layer: Layer,
+    reader: &mut Reader<'_>,
+) -> Vec<ConfigError> {
+    if let Some((path, at)) = node.duplicate() {
+        let error = reader.about(at, &format!("settings.{path}"), "is given twice");
+        return vec![error.hint("keep one of them")];
+    }
+    let members = match reader.members(node, "settings") {
+        Ok(members) => members,
+        Err(error) => return vec![error],
+    };
+    reader.warn_unknown(members, "settings.", KEYS);
+    for member in members.iter().filter(|member| member.name == "chat") {
+        if let Ok(inner) = reader.members(&member.value, "settings.chat") {
+            reader.warn_unknown(inner, "settings.chat.", chat::keys());
+        }
+    }
+    let mut errors = Vec::new();
+    for member in members.iter().filter(|member| !member.value.is_null()) {
+        if member.name == "team" && layer == Layer::Project {
+            reader.warn(
+                member.at,
+                "settings.team",
+                "cannot be widened by a project, so it does not count",
+            );
+            continue;
+        }
+        let mut wanted = settings.clone();
+        match read(&mut wanted, member, reader) {
+            Err(error) => errors.push(error),
+            Ok(()) if layer == Layer::Project && widens(&wanted, settings) => {
+                let key = format!("settings.{}", member.name);
+                reader.warn(
+                    member.at,
+                    &key,
+                    "cannot be widened by a project, so it does not count",
+                );
+            }
+            Ok(()) => *settings = wanted,
+        }
+    }
+    errors
+}
+
+fn read(settings: &mut Settings, member: &Member, reader: &Reader<'_>) -> Result<(), ConfigError> {
+    let node = &member.value;
+    let key = &format!("settings.{}", member.name);
+    match member.name.as_str() {
+        "autoApprove" => settings.auto_approve = reader.flag(node, key)?,
+        "durability" => {
+            let choices = [("process", Durability::Process), ("power", Durability::Power)];
+            settings.durability = reader.choice(node, key, &choices)?;
+        }
+        "resultLimitBytes" => {
+            settings.result_limit_bytes = reader.count(node, key, RESULT_LIMIT)?;
+        }
+        "showLimitBytes" => settings.show_limit_bytes = reader.count(node, key, SHOW_LIMIT)?,
+        "reviewMinutes" => settings.review_minutes = reader.count(node, key, REVIEW_MINUTES)?,
+        "scan" => {
+            settings.scan = reader.choice(node, key, &[("on", true), ("off", false)])?;
+        }
+        "builtin" => settings.builtin = reader.flag(node, key)?,
+        "roots" => {
+            let base = reader.variables.workspace;
+            let texts = reader.texts(node, key)?;
+            settings.roots = texts.iter().map(|text| reader.resolve(text, base)).collect();
+        }
+        "tokenKeyFile" => {
+            settings.token_key_file = Some(reader.path(node, key, reader.variables.workspace)?);
+        }
+        "strict" => settings.strict = reader.flag(node, key)?,
+        "badPackages" => {
+            settings.bad_packages = Some(reader.path(node, key, reader.variables.workspace)?);
+        }
+        "logLevel" => settings.log_level = reader.choice(node, key, &LogLevel::ALL)?,
+        "notifications" => settings.notifications = reader.flag(node, key)?,
+        "pins" => settings.pins = reader.choice(node, key, &[("on", true), ("off", false)])?,
+        "firstUse" => {
+            let choices =
+                [("trust", FirstUse::Trust), ("person", FirstUse::Person), ("ask", FirstUse::Ask)];
+            settings.first_use = reader.choice(node, key, &choices)?;
+        }
+        "turned" => {
+            let choices = [("server", Turned::Server), ("definition", Turned::Definition)];
+            settings.turned = reader.choice(node, key, &choices)?;
+        }
+        "registries" => {
+            settings.discovery.registries = discovery::registries(reader, node, key)?;
+        }
+        "knownServers" => {
+            settings.discovery.known_servers = Some(discovery::known_list(reader, node, key)?);
+        }
+        "chat" => chat::read(&mut settings.chat, node, key, reader)?,
+        "gateway" => gateway::read(&mut settings.gateway, node, key, reader)?,
+        "taint" => settings.taint = reader.choice(node, key, &[("ask", true), ("off", false)])?,
+        "team" => {
+            let read = team::read(&Nodes { file: reader.file, source: "" }, node);
+            settings.team = read.map_err(|error| error.key(TEAM))?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn widens(wanted: &Settings, current: &Settings) -> bool {
+    wanted.auto_approve && !current.auto_approve
+        || !wanted.scan && current.scan
+        || wanted.builtin && !current.builtin
+        || wanted.durability < current.durability
+        || wanted.result_limit_bytes > current.result_limit_bytes
+        || wanted.show_limit_bytes > current.show_limit_bytes
+        || wanted.review_minutes > current.review_minutes
+        || wanted.roots != current.roots
+        || wanted.token_key_file != current.token_key_file
+        || !wanted.strict && current.strict
+        || wanted.bad_packages != current.bad_packages
+        || wanted.log_level < current.log_level
+        || wanted.notifications && !current.notifications
+        || wanted.chat != current.chat
+        || wanted.gateway != current.gateway
+        || current.taint && !wanted.taint
+        || !wanted.pins && current.pins
+        || wanted.first_use < current.first_use
+        || wanted.turned < current.turned
+        || wanted.discovery != current.discovery
+}

@@ -1,0 +1,90 @@
+//! The files of a team on this machine: read with their digests checked, and kept once fetched.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use switchboard_document::{ConfigError, change, read_text};
+use switchboard_rules::{Team, TeamPlace};
+
+/// Returns the files that have to be fetched before they can be read: their addresses and digests.
+#[must_use]
+pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
+    let files = [&team.policy, &team.hooks].into_iter().flatten();
+    files
+        .filter_map(|file| match (&file.place, &file.sha256) {
+            (TeamPlace::Url(url), Some(digest)) => Some((url.clone(), digest.clone())),
+            _ => None,
+        })
+        .filter(|(_, digest)| !is_kept(state, digest))
+        .collect()
+}
+
+/// Returns the file of a team under that name, on this machine, and its text with the right digest;
+/// `None` if the team has none. Callers use this very text: the file may have changed since.
+///
+/// # Errors
+/// When the file does not exist, cannot be read, or has another digest.
+pub fn team_file(
+    team: &Team,
+    state: &Path,
+    name: &str,
+) -> Result<Option<(PathBuf, String)>, ConfigError> {
+    let Some(file) = team.file(name) else { return Ok(None) };
+    let path = match (&file.place, &file.sha256) {
+        (TeamPlace::Path(path), _) => path.clone(),
+        (TeamPlace::Url(_), Some(digest)) => cached(state, digest),
+        (TeamPlace::Url(url), None) => {
+            return Err(ConfigError::new(Path::new(url), "the team's file has no `sha256`"));
+        }
+    };
+    let Some(text) = read_text(&path)? else {
+        let error = ConfigError::new(path, format!("the team's `{name}` is not there"));
+        return Err(match &file.place {
+            TeamPlace::Path(_) => error,
+            TeamPlace::Url(url) => {
+                error.hint(format!("it is fetched from {url}; is that reachable?"))
+            }
+        });
+    };
+    let other = |digest: &String| !digest.eq_ignore_ascii_case(&digest_of(text.as_bytes()));
+    if file.sha256.as_ref().is_some_and(other) {
+        let message = format!("the team's `{name}` has another digest than `sha256` says");
+        return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
+    }
+    Ok(Some((path, text)))
+}
+
+/// Stores a fetched file if it has this digest.
+///
+/// # Errors
+/// When it has another digest, is not text, or cannot be written.
+pub fn keep_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), ConfigError> {
+    let path = cached(state, digest);
+    if !digest.eq_ignore_ascii_case(&digest_of(bytes)) {
+        let message = "what was fetched has another digest than `sha256` says";
+        return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
+    }
+    let text = String::from_utf8(bytes.to_vec())
+        .map_err(|_| ConfigError::new(path.as_path(), "what was fetched is not UTF-8 text"))?;
+    change(&path, |_| Ok(text))
+}
+
+/// Whether an intact copy is in the state folder; a damaged one is fetched again.
+fn is_kept(state: &Path, digest: &str) -> bool {
+    let text = read_text(&cached(state, digest)).ok().flatten();
+    text.is_some_and(|text| digest.eq_ignore_ascii_case(&digest_of(text.as_bytes())))
+}
+
+fn cached(state: &Path, digest: &str) -> PathBuf {
+    state.join("team").join(format!("{}.json", digest.to_ascii_lowercase()))
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

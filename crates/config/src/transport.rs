@@ -1,0 +1,326 @@
+//! How a server is reached: the part of an entry with `command` or `url`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf, is_separator};
+
+use switchboard_document::{ConfigError, Member, Node, Position, Value, read_text};
+use switchboard_net::url_check;
+use switchboard_text::shown;
+use switchboard_vetting::env_names;
+
+use crate::authorities::AuthoritiesFile;
+use crate::reader::{Mode, Reader};
+use crate::resolved::{BUILTIN, HttpKind, Transport};
+use crate::variables::Unset;
+use crate::{authorities, dotenv, secret_reference};
+
+/// The keys that may also stand inside a nested `transport` object.
+pub(crate) const KEYS: &[&str] =
+    &["type", "command", "args", "env", "cwd", "envFile", "url", "urls", "headers", "caFile"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Stdio,
+    Http(HttpKind),
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("stdio", Kind::Stdio),
+    ("sse", Kind::Http(HttpKind::Sse)),
+    ("http", Kind::Http(HttpKind::Streamable)),
+    ("streamableHttp", Kind::Http(HttpKind::Streamable)),
+    ("streamable-http", Kind::Http(HttpKind::Streamable)),
+    ("streamable_http", Kind::Http(HttpKind::Streamable)),
+];
+
+/// A transport, and the file with variables that belongs to it.
+pub(crate) struct Found {
+    pub(crate) transport: Transport,
+    pub(crate) env_file: Option<EnvFile>,
+    pub(crate) authorities: Option<AuthoritiesFile>,
+}
+
+pub(crate) struct EnvFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+/// The transport part of one entry, flattened, without nulls.
+pub(crate) struct Entry<'a> {
+    /// Where the name of the server is written.
+    pub(crate) at: Position,
+    members: BTreeMap<&'a str, &'a Member>,
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn new(
+        reader: &Reader<'_>,
+        server: &'a Member,
+        members: &'a [Member],
+    ) -> Result<Self, ConfigError> {
+        let present = members.iter().filter(|member| !member.value.is_null());
+        let mut entry = Self {
+            at: server.at,
+            members: present.map(|member| (member.name.as_str(), member)).collect(),
+        };
+        let nested = entry.get("transport").map(|transport| &transport.value.value);
+        if let Some(Value::Object(nested)) = nested {
+            entry.members.remove("transport");
+            let nested = nested.iter().filter(|member| KEYS.contains(&member.name.as_str()));
+            for member in nested.filter(|member| !member.value.is_null()) {
+                if entry.members.insert(&member.name, member).is_some() {
+                    let predicate = "is given inside and outside of `transport`";
+                    let error = reader.about(member.at, &member.name, predicate);
+                    return Err(error.hint("keep one of them"));
+                }
+            }
+        }
+        Ok(entry)
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Member> {
+        self.members.get(key).copied()
+    }
+
+    fn node(&self, key: &str) -> Option<&'a Node> {
+        self.get(key).map(|member| &member.value)
+    }
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Result<Found, ConfigError> {
+    let kind = kind(reader, entry)?;
+    let url = entry.get("url").or_else(|| entry.get("urls"));
+    if let Some(own) = entry.get("command").or(url).filter(|_| reader.server == Some(BUILTIN)) {
+        // Whoever allows the built-in tools by this name means those.
+        let error = reader.error(own.at, "has the name of the built-in server");
+        return Err(error.key(own.name.as_str()).hint("give it another name"));
+    }
+    let (transport, env_file) = match (entry.get("command"), url, kind) {
+        (Some(_), Some(url), _) => {
+            let message = "has both `command` and `url`";
+            let error = reader.error(url.at, message).key(url.name.as_str());
+            return Err(error.hint("keep `command` for a program, or `url` for a remote server"));
+        }
+        (Some(command), None, None | Some(Kind::Stdio)) => {
+            warn_without_effect(
+                reader,
+                entry,
+                &["headers", "caFile"],
+                "a server started by `command`",
+            );
+            stdio(reader, entry, command)?
+        }
+        (None, Some(_), None) => (http(reader, entry, HttpKind::Auto)?, None),
+        (None, Some(_), Some(Kind::Http(kind))) => (http(reader, entry, kind)?, None),
+        (None, None, None) if reader.server == Some(BUILTIN) => (Transport::Builtin, None),
+        (None, None, None) => {
+            return Err(reader
+                .error(entry.at, "has neither `command` nor `url`")
+                .hint("give a `command` for a program, or a `url` for a remote server"));
+        }
+        (_, _, Some(Kind::Stdio)) => {
+            return Err(reader
+                .error(entry.at, "is of type `stdio` and so needs `command`")
+                .hint("give a `command`, or remove the type"));
+        }
+        (_, _, Some(Kind::Http(_))) => {
+            return Err(reader
+                .error(entry.at, "is of a remote type and so needs `url`")
+                .hint("give a `url`, or remove the type"));
+        }
+    };
+    let named = entry.node("caFile").filter(|_| matches!(transport, Transport::Http { .. }));
+    let authorities = match named {
+        Some(node) => authorities::read(reader, node, "caFile")?,
+        None => None,
+    };
+    Ok(Found { transport, env_file, authorities })
+}
+
+/// The type, under any of its three names; they must not contradict each other.
+fn kind(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Option<Kind>, ConfigError> {
+    let mut found = None;
+    for key in ["type", "transportType", "transport"] {
+        let Some(node) = entry.node(key) else { continue };
+        let kind = reader.choice(node, key, KINDS)?;
+        if found.replace(kind).is_some_and(|other| other != kind) {
+            let error = reader.about(node.at, key, "contradicts the type given before");
+            return Err(error.hint("keep `type` alone"));
+        }
+    }
+    Ok(found)
+}
+
+fn warn_without_effect(reader: &mut Reader<'_>, entry: &Entry<'_>, keys: &[&str], on: &str) {
+    for member in keys.iter().filter_map(|key| entry.get(key)) {
+        reader.warn(member.at, &member.name, &format!("has no effect on {on}"));
+    }
+}
+
+fn stdio(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    command: &Member,
+) -> Result<(Transport, Option<EnvFile>), ConfigError> {
+    let text = reader.system_text(&command.value, "command")?;
+    if text.trim().is_empty() {
+        let error = reader.about(command.value.at, "command", "is empty");
+        return Err(error.hint("name the program that is the server"));
+    }
+    if text.contains(['\n', '\r']) {
+        let error = reader.about(command.value.at, "command", "contains a line break");
+        return Err(error.hint("name one program; its arguments belong in `args`"));
+    }
+    if text.trim() != text {
+        reader.warn_white_space(command.value.at, "command");
+    }
+    let base = reader.variables.workspace;
+    let args = entry.node("args").map(|node| reader.texts(node, "args")).transpose()?;
+    let cwd = entry.node("cwd").map(|node| reader.path(node, "cwd", base)).transpose()?;
+    let (env, env_file) = environment(reader, entry)?;
+    let command = program(reader, text, cwd.as_deref().unwrap_or(base));
+    let args = args.unwrap_or_default();
+    Ok((Transport::Stdio { command, args, env, cwd }, env_file))
+}
+
+/// A bare name is looked up in `PATH` when it is started. Anything else is made absolute here, so
+/// that the program that was shown is the one that runs, whatever the current folder is then.
+fn program(reader: &Reader<'_>, text: String, base: &Path) -> String {
+    if !text.contains(is_separator) || reader.variables.unset == Unset::Keep {
+        return text;
+    }
+    let path = reader.resolve(&text, base);
+    path.into_os_string().into_string().unwrap_or(text)
+}
+
+/// Variables of `envFile`, and those of `env` over them.
+fn environment(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+) -> Result<(BTreeMap<String, String>, Option<EnvFile>), ConfigError> {
+    let mut variables = BTreeMap::new();
+    let mut found = None;
+    // What is about to be written is checked without touching other files.
+    if let Some(node) = entry.node("envFile").filter(|_| reader.mode == Mode::Read) {
+        let folder = reader.file.parent().unwrap_or(Path::new(""));
+        let path = reader.path(node, "envFile", folder)?;
+        let (text, pairs) = env_file(reader, node.at, &path)?;
+        for (name, value) in pairs {
+            check_variable(reader, &name, "envFile", node.at)?;
+            variables.insert(name, value);
+        }
+        found = Some(EnvFile { path, text });
+    }
+    if let Some(node) = entry.node("env") {
+        for (name, (value, at)) in reader.map(node, "env")? {
+            check_variable(reader, &name, &format!("env.{name}"), at)?;
+            variables.insert(name, value);
+        }
+    }
+    Ok((variables, found))
+}
+
+type Pairs = Vec<(String, String)>;
+
+fn env_file(
+    reader: &Reader<'_>,
+    at: Position,
+    path: &Path,
+) -> Result<(String, Pairs), ConfigError> {
+    let shown = shown(&path.display().to_string());
+    let error = |message: String| reader.error(at, message).key("envFile");
+    let text = read_text(path)
+        .map_err(|cause| {
+            let error = error(format!("`{shown}` {}", cause.predicate()));
+            ConfigError { hint: cause.hint, ..error }
+        })?
+        .ok_or_else(|| {
+            error(format!("`{shown}` does not exist"))
+                .hint("create it, or correct `envFile`; a relative path begins at this file")
+        })?;
+    let pairs = dotenv::parse(&text).map_err(|cause| {
+        error(format!("`{shown}` cannot be read at line {}: {}", cause.line, cause.message))
+            .hint("every line is `NAME=value`, a comment after `#`, or empty")
+    })?;
+    if let Some((name, _)) = pairs.iter().find(|(_, value)| value.contains('\0')) {
+        let error = error(format!("`{name}` in `{shown}` contains a NUL character"));
+        return Err(error.hint("take it out"));
+    }
+    Ok((text, pairs))
+}
+
+fn check_variable(
+    reader: &Reader<'_>,
+    name: &str,
+    key: &str,
+    at: Position,
+) -> Result<(), ConfigError> {
+    if !env_names::is_variable_name(name) {
+        let error = reader.about(at, key, "is no name that a variable can have");
+        return Err(error.hint("use letters, digits and `_`"));
+    }
+    Ok(())
+}
+
+fn http(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    kind: HttpKind,
+) -> Result<Transport, ConfigError> {
+    warn_without_effect(reader, entry, &["args", "env", "envFile", "cwd"], "a remote server");
+    let urls = match (entry.get("url"), entry.get("urls")) {
+        (Some(_), Some(urls)) => {
+            let error = reader.error(urls.at, "has both `url` and `urls`").key("urls");
+            return Err(error.hint("keep one of them"));
+        }
+        (Some(url), None) => vec![address(reader, &url.value, "url")?],
+        (None, Some(urls)) => addresses(reader, &urls.value)?,
+        (None, None) => Vec::new(),
+    };
+    let mut headers = BTreeMap::new();
+    if let Some(node) = entry.node("headers") {
+        for (name, (value, at)) in reader.map(node, "headers")? {
+            let key = format!("headers.{name}");
+            if !env_names::is_header_name(&name) {
+                let error = reader.about(at, &key, "is no name that a header can have");
+                return Err(error.hint("use letters, digits and `-`"));
+            }
+            if !env_names::is_header_value(&secret_reference::shown(&value)) {
+                let error = reader.about(at, &key, "contains a control character");
+                return Err(error.hint("take it out; a value is one line"));
+            }
+            headers.insert(name, value);
+        }
+    }
+    Ok(Transport::Http { urls, headers, kind })
+}
+
+fn addresses(reader: &Reader<'_>, node: &Node) -> Result<Vec<String>, ConfigError> {
+    match &node.value {
+        Value::List(nodes) if !nodes.is_empty() => nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| address(reader, node, &format!("urls[{index}]")))
+            .collect(),
+        Value::List(_) => {
+            let hint = "name at least one address, or use `url`";
+            Err(reader.about(node.at, "urls", "is empty").hint(hint))
+        }
+        _ => {
+            let predicate = format!("must be a list of strings, not {}", node.kind());
+            let hint = "write `[\"https://host/path\"]`, or use `url`";
+            Err(reader.about(node.at, "urls", &predicate).hint(hint))
+        }
+    }
+}
+
+fn address(reader: &Reader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    let text = reader.text(node, key)?;
+    // A variable that is kept may stand for any part of the address.
+    if reader.variables.unset == Unset::Keep && text.contains("${") {
+        return Ok(text);
+    }
+    url_check::check(&text)
+        .map_err(|wrong| reader.about(node.at, key, wrong).hint("write `https://host/path`"))?;
+    Ok(text)
+}

@@ -1,0 +1,125 @@
+//! A result as a terminal shows it: texts as they are, the rest described, everything escaped.
+
+use switchboard_text::{escape_line, escape_prose};
+
+use crate::content::{Item, Reply};
+use crate::media::{decoded_len, human_size};
+
+/// The result as a person reads it, without a line feed at the end.
+///
+/// Structured content is shown when there is nothing else, for else it repeats the text.
+#[must_use]
+pub fn for_person(reply: &Reply) -> String {
+    if let ([], Some(structured)) = (reply.items.as_slice(), reply.structured_pretty()) {
+        return escape_prose(&structured).into_owned();
+    }
+    if reply.items.is_empty() {
+        return "(no content)".to_owned();
+    }
+    let parts: Vec<String> = reply.items.iter().map(show).collect();
+    parts.join("\n")
+}
+
+fn show(item: &Item) -> String {
+    match item {
+        Item::Text(text) => escape_prose(text).into_owned(),
+        Item::Image { mime, data } => format!("[image {}]", described(mime, data)),
+        Item::Audio { mime, data } => format!("[audio {}]", described(mime, data)),
+        Item::Resource { uri, mime, text, blob, .. } => {
+            let mut head = format!("[resource {}", escape_line(uri));
+            if let Some(mime) = mime {
+                head.push_str(", ");
+                head.push_str(&escape_line(mime));
+            }
+            if let Some(blob) = blob {
+                head.push_str(", ");
+                head.push_str(&human_size(decoded_len(blob)));
+            }
+            match text {
+                Some(text) => format!("{head}]\n{}", escape_prose(text)),
+                None => format!("{head}]"),
+            }
+        }
+        Item::ResourceLink { uri, name, description, mime } => {
+            let parts = [name, description, mime].into_iter().flatten();
+            let about: Vec<_> = parts.map(|part| escape_line(part)).collect();
+            let colon = if about.is_empty() { "" } else { ": " };
+            format!("[link {}{colon}{}]", escape_line(uri), about.join(", "))
+        }
+        Item::Message { role, content } => {
+            let role = if role.is_empty() { "?".into() } else { escape_line(role) };
+            format!("{role}: {}", show(content))
+        }
+        Item::Other { kind, raw } => {
+            let kind = if kind.is_empty() { "untyped".into() } else { escape_line(kind) };
+            format!("[{kind} content, {}] {}", human_size(raw.len()), escape_line(raw))
+        }
+    }
+}
+
+fn described(mime: &str, data: &str) -> String {
+    format!("{}, {}", escape_line(mime), human_size(decoded_len(data)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(json: &str) -> String {
+        for_person(&Reply::from_json(json).unwrap())
+    }
+
+    #[test]
+    fn each_kind_of_content_has_its_line() {
+        let data = "A".repeat(16_400);
+        let json = serde_json::json!({"content": [
+            {"type": "text", "text": "two\nlines"},
+            {"type": "image", "mimeType": "image/png", "data": data},
+            {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"},
+            {"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/x", "text": "t"}},
+            {"type": "resource", "resource": {"uri": "a:c", "blob": "AAAA"}},
+            {"type": "resource_link", "uri": "a:d", "name": "n", "mimeType": "m"},
+            {"type": "resource_link", "uri": "a:e"},
+            {"type": "hologram", "beam": 1},
+        ]});
+        assert_eq!(
+            shown(&json.to_string()),
+            "two\nlines\n\
+             [image image/png, 12.3 KB]\n\
+             [audio audio/wav, 3 B]\n\
+             [resource a:b, text/x]\nt\n\
+             [resource a:c, 3 B]\n\
+             [link a:d: n, m]\n\
+             [link a:e]\n\
+             [hologram content, 28 B] {\"beam\":1,\"type\":\"hologram\"}"
+        );
+    }
+
+    #[test]
+    fn structured_content_is_shown_only_when_it_stands_alone() {
+        assert_eq!(shown(r#"{"structuredContent":{"a":1}}"#), "{\n  \"a\": 1\n}");
+        assert_eq!(shown(r#"{"content":["t"],"structuredContent":{"a":1}}"#), "t");
+        assert_eq!(shown(r#"{"content":[]}"#), "(no content)");
+    }
+
+    #[test]
+    fn nothing_a_server_says_reaches_the_terminal_raw() {
+        let bad = "x\u{1b}[2J\r\u{202e}\u{200b}";
+        let json = serde_json::json!({"content": [
+            {"type": "text", "text": bad},
+            {"type": "image", "mimeType": bad, "data": bad},
+            {"type": "resource", "resource": {"uri": bad, "mimeType": bad, "text": bad}},
+            {"type": "resource_link", "uri": bad, "name": bad, "description": bad},
+            {"type": bad, "x": bad},
+        ], "structuredContent": {bad: bad}});
+        let mut reply = Reply::from_json(&json.to_string()).unwrap();
+        let content = Box::new(Item::Text(bad.to_owned()));
+        reply.items.push(Item::Message { role: bad.to_owned(), content });
+        let mut all = for_person(&reply);
+        reply.items.clear();
+        all.push_str(&for_person(&reply));
+        let raw =
+            |c: char| (c.is_control() && c != '\n') || switchboard_text::characters::is_hidden(c);
+        assert_eq!(all.chars().find(|c| raw(*c)), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! What can be said of base64 content without showing it: its type and its size.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// The type of content that nobody could tell.
+pub(crate) const ANYTHING: &str = "application/octet-stream";
+
+/// How files of a type begin, and which bytes follow at which place.
+const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
+    ("image/png", b"\x89PNG\r\n\x1a\n", 0, b""),
+    ("image/jpeg", b"\xff\xd8\xff", 0, b""),
+    ("image/gif", b"GIF8", 0, b""),
+    ("image/webp", b"RIFF", 8, b"WEBP"),
+    ("image/bmp", b"BM", 0, b""),
+    ("image/avif", b"\0\0\0", 4, b"ftypavif"),
+    ("image/svg+xml", b"<svg", 0, b""),
+    ("audio/wav", b"RIFF", 8, b"WAVE"),
+    ("audio/mpeg", b"ID3", 0, b""),
+    ("audio/ogg", b"OggS", 0, b""),
+];
+
+/// Whether a text is the name of a type, perhaps with plain parameters.
+pub(crate) fn is_type(text: &str) -> bool {
+    const LONGEST: usize = 100;
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-_;=\" ".contains(&byte);
+    let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '"', '=']);
+    let (name, _) = text.split_once(';').unwrap_or((text, ""));
+    let halves = name.trim().split_once('/');
+    let few_words = text.split_ascii_whitespace().count() < 4;
+    let is_named = halves.is_some_and(|(kind, rest)| is_name(kind) && is_name(rest));
+    text.len() <= LONGEST && text.bytes().all(is_sign) && is_named && few_words
+}
+
+/// The type that the first bytes of base64 content give away.
+pub(crate) fn guess(data: &str) -> &'static str {
+    let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return ANYTHING };
+    let Ok(bytes) = STANDARD.decode(start) else { return ANYTHING };
+    let found = SIGNATURES.iter().find(|(_, start, place, then)| {
+        bytes.starts_with(start) && bytes.get(*place..).is_some_and(|rest| rest.starts_with(then))
+    });
+    found.map_or(ANYTHING, |(mime, ..)| mime)
+}
+
+/// How many bytes base64 content stands for.
+pub fn decoded_len(data: &str) -> usize {
+    let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits * 3 / 4
+}
+
+/// A size as a person reads it.
+pub fn human_size(bytes: usize) -> String {
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut size = bytes as f64;
+    let mut unit = "B";
+    for larger in ["KB", "MB", "GB"] {
+        // What would be rounded to 1000 is already one of the next unit.
+        if size < 999.95 {
+            break;
+        }
+        size /= 1000.0;
+        unit = larger;
+    }
+    format!("{size:.1} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bytes_give_the_type_away() {
+        for (bytes, expected) in [
+            (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], "image/png"),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
+            (b"GIF89a", "image/gif"),
+            (b"RIFF\x24\0\0\0WEBPVP8 ", "image/webp"),
+            (b"RIFF\x24\0\0\0WAVEfmt ", "audio/wav"),
+            (b"\0\0\0\x1cftypavif\0\0\0\0", "image/avif"),
+            (b"hello there", ANYTHING),
+            (b"", ANYTHING),
+        ] {
+            assert_eq!(guess(&STANDARD.encode(bytes)), expected, "{bytes:?}");
+        }
+        assert_eq!(guess("§§§§§§§§§§§§§§§§§§§§§§§"), ANYTHING);
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_bytes_behind_the_text() {
+        for length in 0..40 {
+            let bytes = vec![7; length];
+            assert_eq!(decoded_len(&STANDARD.encode(&bytes)), length);
+        }
+        let shown: Vec<_> =
+            [0, 999, 1000, 12_345, 999_949, 999_950, 5_000_000_000].map(human_size).to_vec();
+        assert_eq!(shown, ["0 B", "999 B", "1.0 KB", "12.3 KB", "999.9 KB", "1.0 MB", "5.0 GB"]);
+    }
+}

@@ -1,0 +1,297 @@
+//! JSON with comments -> a tree in which every value knows its line and column.
+
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+
+/// Line and column, both counted from 1; the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// A value in a settings file, with its position.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Where the value begins.
+    pub at: Position,
+    /// The value itself.
+    pub value: Value,
+}
+
+/// A JSON value whose members keep their order and positions.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// The literal `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// As written: a number is only read where one is asked for.
+    Number(String),
+    /// A string, unescaped.
+    Text(String),
+    /// An array.
+    List(Vec<Node>),
+    /// In the order of the file; a name may appear twice.
+    Object(Vec<Member>),
+}
+
+/// A member of an object: its name and its value.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The name, unescaped.
+    pub name: String,
+    /// Where the name begins.
+    pub at: Position,
+    /// The value of the member.
+    pub value: Node,
+}
+
+/// A text that is not JSON with comments.
+pub struct SyntaxError {
+    /// Where reading stopped.
+    pub at: Position,
+    /// The problem.
+    pub message: String,
+    /// The remedy.
+    pub hint: &'static str,
+}
+
+/// What we take for JSON: comments and trailing commas, nothing else that is loose, so that no
+/// other reader of the file can see something different in it.
+pub fn parse_options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// Reads `text`, which has no byte order mark any more; `None` if there is no value in it.
+pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
+    let lines = Lines::of(text);
+    match parse_to_ast(text, &CollectOptions::default(), &parse_options()) {
+        Ok(result) => Ok(result.value.map(|value| lines.node(value))),
+        Err(error) => Err(SyntaxError {
+            at: lines.position(error.range().start),
+            message: lower_first(&error.kind().to_string()),
+            hint: hint(error.kind()),
+        }),
+    }
+}
+
+/// What stands at a place and after it.
+pub(crate) fn rest_at(text: &str, at: Position) -> &str {
+    let start = at.line.checked_sub(1).and_then(|index| Lines::of(text).starts.get(index).copied());
+    let line = start.and_then(|start| text.get(start..)).unwrap_or_default();
+    let before: usize = line.chars().take(at.column.saturating_sub(1)).map(char::len_utf8).sum();
+    line.get(before..).unwrap_or_default()
+}
+
+fn hint(kind: &ParseErrorKind) -> &'static str {
+    match kind {
+        ParseErrorKind::SingleQuotedStringsNotAllowed => "use double quotes",
+        ParseErrorKind::ExpectedComma => "a comma is missing before this place",
+        ParseErrorKind::UnterminatedObject => "a `}` is missing",
+        ParseErrorKind::UnterminatedArray => "a `]` is missing",
+        ParseErrorKind::ExpectedStringObjectProperty | ParseErrorKind::UnexpectedWord => {
+            "names and strings are written in double quotes"
+        }
+        _ => "the file is JSON; comments and trailing commas are fine, nothing else is added",
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(char::to_lowercase).into_iter().flatten().chain(characters).collect()
+}
+
+/// Where each line begins.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut starts = vec![0];
+        let mut bytes = text.bytes().enumerate().peekable();
+        while let Some((index, byte)) = bytes.next() {
+            let before_line_feed = bytes.peek().is_some_and(|(_, next)| *next == b'\n');
+            if byte == b'\n' || (byte == b'\r' && !before_line_feed) {
+                starts.push(index + 1);
+            }
+        }
+        Self { text, starts }
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = line.checked_sub(1).and_then(|index| self.starts.get(index)).unwrap_or(&0);
+        let before = self.text.get(*start..offset).unwrap_or_default();
+        Position { line, column: before.chars().count() + 1 }
+    }
+
+    fn node(&self, value: ast::Value<'_>) -> Node {
+        let at = self.position(value.start());
+        let value = match value {
+            ast::Value::NullKeyword(_) => Value::Null,
+            ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
+            ast::Value::NumberLit(literal) => Value::Number(literal.value.to_owned()),
+            ast::Value::StringLit(literal) => Value::Text(literal.value.into_owned()),
+            ast::Value::Array(array) => {
+                Value::List(array.elements.into_iter().map(|element| self.node(element)).collect())
+            }
+            ast::Value::Object(object) => {
+                Value::Object(object.properties.into_iter().map(|prop| self.member(prop)).collect())
+            }
+        };
+        Node { at, value }
+    }
+
+    fn member(&self, property: ast::ObjectProp<'_>) -> Member {
+        Member {
+            at: self.position(property.start()),
+            name: property.name.into_string(),
+            value: self.node(property.value),
+        }
+    }
+}
+
+impl Node {
+    /// What kind of value it is, for sentences such as "must be a string, not a list".
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Object(_) => "an object",
+        }
+    }
+
+    /// Returns whether the value is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+
+    /// The first name that is given twice in one object, here or further in, with its path.
+    pub fn duplicate(&self) -> Option<(String, Position)> {
+        match &self.value {
+            Value::List(nodes) => nodes.iter().find_map(Self::duplicate),
+            Value::Object(members) => duplicate_member(members)
+                .map(|member| (member.name.clone(), member.at))
+                .or_else(|| {
+                    members.iter().find_map(|member| {
+                        let (path, at) = member.value.duplicate()?;
+                        Some((format!("{}.{path}", member.name), at))
+                    })
+                }),
+            _ => None,
+        }
+    }
+
+    /// The value on one line, members sorted by name: the same for every layout of the same value.
+    pub fn compact(&self) -> String {
+        let mut text = String::new();
+        self.write_compact(&mut text);
+        text
+    }
+
+    fn write_compact(&self, text: &mut String) {
+        match &self.value {
+            Value::Null => text.push_str("null"),
+            Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            Value::Number(number) => text.push_str(number),
+            Value::Text(value) => text.push_str(&quoted(value)),
+            Value::List(nodes) => {
+                text.push('[');
+                for (index, node) in nodes.iter().enumerate() {
+                    text.push_str(if index == 0 { "" } else { "," });
+                    node.write_compact(text);
+                }
+                text.push(']');
+            }
+            Value::Object(members) => {
+                let mut sorted: Vec<&Member> = members.iter().collect();
+                sorted.sort_by(|left, right| left.name.cmp(&right.name));
+                text.push('{');
+                for (index, member) in sorted.into_iter().enumerate() {
+                    text.push_str(if index == 0 { "" } else { "," });
+                    text.push_str(&quoted(&member.name));
+                    text.push(':');
+                    member.value.write_compact(text);
+                }
+                text.push('}');
+            }
+        }
+    }
+}
+
+/// The second member of the first name that is given twice.
+pub fn duplicate_member(members: &[Member]) -> Option<&Member> {
+    let mut seen = std::collections::BTreeSet::new();
+    members.iter().find(|member| !seen.insert(member.name.as_str()))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Node {
+        parse(text).ok().flatten().expect("valid")
+    }
+
+    #[test]
+    fn positions_count_lines_of_every_ending_and_columns_in_characters() {
+        let node = read("{\n\"a\": 1,\r\n  /* ü */ \"b\": 2,\r\"c\": 3 }");
+        let Value::Object(members) = node.value else { panic!("an object") };
+        let found: Vec<_> = members.iter().map(|m| (m.at.line, m.at.column)).collect();
+        assert_eq!(found, [(2, 1), (3, 11), (4, 1)]);
+    }
+
+    #[test]
+    fn the_compact_form_does_not_depend_on_layout_or_order() {
+        let one =
+            read("{ \"b\": [1, \"x\\u0041\"], // note\n \"a\": {\"d\": null, \"c\": true}, }");
+        let other = read("{\"a\":{\"c\":true,\"d\":null},\"b\":[1,\"xA\"]}");
+        assert_eq!(one.compact(), r#"{"a":{"c":true,"d":null},"b":[1,"xA"]}"#);
+        assert_eq!(one.compact(), other.compact());
+    }
+
+    #[test]
+    fn a_name_given_twice_is_found_at_any_depth() {
+        let cases = [
+            (r#"{"a": 1, "b": 2}"#, None),
+            (r#"{"a": 1, "a": 1}"#, Some("a")),
+            (r#"{"a": 1, "\u0061": 1}"#, Some("a")),
+            (r#"{"a": {"b": [{"c": 1, "c": 2}]}}"#, Some("a.b.c")),
+        ];
+        for (text, path) in cases {
+            assert_eq!(read(text).duplicate().map(|found| found.0).as_deref(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn loose_spellings_are_refused() {
+        for text in ["{a: 1}", "{'a': 1}", "{\"a\": 1 \"b\": 2}", "{\"a\": +1}", "{\"a\": NaN}"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(parse(&"[".repeat(10_000)).is_err());
+    }
+}

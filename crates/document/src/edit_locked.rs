@@ -1,0 +1,207 @@
+//! Changes a file under a lock that other processes respect, by a temporary file and a rename.
+
+use std::fs;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use switchboard_files::replace;
+
+use crate::error::ConfigError;
+use crate::read_text::{LONGEST, read_text_within};
+
+/// How long to wait for another process that changes the same file.
+const PATIENCE: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(25);
+
+/// Replaces the text of `path` by what `edit` makes of it. Nobody ever sees half of it, and nobody
+/// else changes it meanwhile. `edit` gets `None` if there is no such file yet.
+///
+/// This blocks for up to ten seconds.
+pub fn change(
+    path: &Path,
+    edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
+) -> Result<(), ConfigError> {
+    change_within(path, (PATIENCE, LONGEST), edit)
+}
+
+/// The same for a file of our own that may be as long as `longest` bytes.
+pub fn change_long(
+    path: &Path,
+    longest: u64,
+    edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
+) -> Result<(), ConfigError> {
+    change_within(path, (PATIENCE, longest), edit)
+}
+
+fn change_within(
+    path: &Path,
+    (patience, longest): (Duration, u64),
+    edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
+) -> Result<(), ConfigError> {
+    let failed = |what: &str, cause: std::io::Error| {
+        ConfigError::new(path, format!("cannot be {what}: {cause}"))
+    };
+    // A link stays a link: the file behind it is replaced.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|cause| failed("created", cause))?;
+    let _lock = lock(path, &real, patience)?;
+    let before = read_text_within(&real, longest)?;
+    let after = edit(before.as_deref())?;
+    if before.as_deref() == Some(after.as_str()) {
+        return Ok(());
+    }
+    let mark = has_mark(&real).map_err(|cause| failed("read", cause))?;
+    let write = || -> std::io::Result<()> {
+        // Readable for its owner alone unless the file it replaces was not.
+        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+        temporary.write_all(if mark { "\u{feff}" } else { "" }.as_bytes())?;
+        temporary.write_all(after.as_bytes())?;
+        if let Ok(metadata) = fs::metadata(&real) {
+            temporary.as_file().set_permissions(metadata.permissions())?;
+        }
+        temporary.as_file().sync_all()?;
+        replace::put_in_place(temporary, &real)
+    };
+    write().map_err(|cause| failed("written", cause))
+}
+
+/// Whether the file begins with a byte order mark, which is then kept.
+fn has_mark(path: &Path) -> std::io::Result<bool> {
+    use std::io::Read as _;
+    let mut start = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(3).read_to_end(&mut start)?,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(cause) => return Err(cause),
+    };
+    Ok(start == "\u{feff}".as_bytes())
+}
+
+/// The lock is on a file beside the real one, which stays: removing it would let two in.
+fn lock(path: &Path, real: &Path, patience: Duration) -> Result<File, ConfigError> {
+    let beside = lock_path(real);
+    let failed = |cause: std::io::Error| {
+        ConfigError::new(path, format!("cannot be locked for a change: {cause}"))
+    };
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(false).write(true).open(&beside).map_err(failed)?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
+                let message = "is being changed by another process and stays locked";
+                return Err(ConfigError::new(path, message)
+                    .hint(format!("find out who holds `{}`", beside.display())));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+        }
+    }
+}
+
+fn lock_path(real: &Path) -> PathBuf {
+    let mut name = real.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) -> Result<(), ConfigError> {
+        change(path, |_| Ok(text.to_owned()))
+    }
+
+    #[test]
+    fn folders_and_the_file_are_made_when_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/config.json");
+        change(&path, |before| {
+            assert_eq!(before, None);
+            Ok("{}".to_owned())
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+        let mut left: Vec<_> = fs::read_dir(path.parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["config.json", "config.json.lock"]);
+    }
+
+    #[test]
+    fn a_failed_edit_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.json");
+        fs::write(&path, "before").unwrap();
+        let error = change(&path, |_| Err(ConfigError::new(Path::new("x"), "no"))).unwrap_err();
+        assert_eq!(&*error.message, "no");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.json");
+        fs::write(&path, "\u{feff}{}").unwrap();
+        write(&path, "{ }").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "\u{feff}{ }");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_are_kept() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real.json");
+        let link = folder.path().join("link.json");
+        fs::write(&real, "{}").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, "{ }").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "{ }");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        let new = folder.path().join("new.json");
+        write(&new, "{}").unwrap();
+        assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_lock_that_is_never_released_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(folder.path()).unwrap().join("config.json");
+        let held = lock(&path, &path, PATIENCE).unwrap();
+        let error =
+            change_within(&path, (Duration::from_millis(60), LONGEST), |_| Ok(String::new()))
+                .unwrap_err();
+        assert_eq!(&*error.message, "is being changed by another process and stays locked");
+        assert!(!path.exists());
+        drop(held);
+        write(&path, "{}").unwrap();
+    }
+
+    #[test]
+    fn changes_at_the_same_time_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("count");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..5 {
+                        change(&path, |before| Ok(format!("{}x", before.unwrap_or_default())))
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_to_string(&path).unwrap().len(), 40);
+    }
+}

@@ -1,0 +1,166 @@
+//! `ConfigError`: what is wrong in which file, at which line and key, and what to do about it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_text::{shown, shown_whole};
+
+use crate::document::Position;
+
+/// Whether a problem stops something from working.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The file, the server or the setting does not count.
+    Error,
+    /// It counts, but probably not as meant.
+    Warning,
+}
+
+/// Something wrong with the configuration. It never carries values of `env` or `headers`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct ConfigError {
+    /// The file it is about; empty if it is about no file.
+    pub file: Arc<Path>,
+    /// Line, counted from 1.
+    pub line: Option<usize>,
+    /// Column in characters, counted from 1.
+    pub column: Option<usize>,
+    /// The server it is about, as written, which may be no valid name.
+    pub server: Option<Box<str>>,
+    /// The key inside the entry of the server, or inside the file, such as `env.API_KEY`.
+    pub key: Option<Box<str>>,
+    /// What is wrong: a lower-case sentence without place.
+    pub message: Box<str>,
+    /// The next step, if there is one.
+    pub hint: Option<Box<str>>,
+    /// How bad it is.
+    pub severity: Severity,
+}
+
+impl ConfigError {
+    /// Creates an error about a file as a whole.
+    pub fn new(file: impl Into<Arc<Path>>, message: impl Into<Box<str>>) -> Self {
+        Self {
+            file: file.into(),
+            line: None,
+            column: None,
+            server: None,
+            key: None,
+            message: message.into(),
+            hint: None,
+            severity: Severity::Error,
+        }
+    }
+
+    /// What is wrong with the file, to be said after its name.
+    pub fn predicate(&self) -> &str {
+        self.message.strip_prefix("the file ").unwrap_or(&self.message)
+    }
+
+    /// Adds the line and column, both from 1.
+    pub fn at_place(self, line: usize, column: usize) -> Self {
+        self.at(Position { line, column })
+    }
+
+    /// Adds the position.
+    pub fn at(mut self, position: Position) -> Self {
+        self.line = Some(position.line);
+        self.column = Some(position.column);
+        self
+    }
+
+    /// Adds the name of the server whose entry is wrong.
+    pub fn server(mut self, name: &str) -> Self {
+        self.server = Some(name.into());
+        self
+    }
+
+    /// Adds the key whose value is wrong.
+    pub fn key(mut self, key: impl Into<Box<str>>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Adds the next step.
+    pub fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Marks the problem as a warning: the configuration is used without it.
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// Whether something does not count because of it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    fn sentence(&self) -> String {
+        let mut text = String::new();
+        // Writing to a `String` cannot fail.
+        if let Some(server) = &self.server {
+            let _ = write!(text, "`{}`: ", shown(server));
+        }
+        text.push_str(&self.message);
+        let mut place = shown_whole(&self.file.display().to_string());
+        if let Some(line) = self.line {
+            let _ = write!(place, ":{line}");
+            if let (Some(column), None) = (self.column, &self.key) {
+                let _ = write!(place, ":{column}");
+            }
+        }
+        let unsaid = self.key.as_ref().map(|key| shown(key));
+        if let Some(key) = unsaid.filter(|key| !self.message.contains(&format!("`{key}`"))) {
+            let comma = if place.is_empty() { "" } else { ", " };
+            let _ = write!(place, "{comma}key `{key}`");
+        }
+        if !place.is_empty() {
+            let _ = write!(text, " ({place})");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_server_place_and_key() {
+        let error = |message: &str| ConfigError::new(Path::new("config.json"), message);
+        let at = Position { line: 7, column: 18 };
+        let cases = [
+            (error("cannot be read"), "cannot be read (config.json)"),
+            (error("expected comma").at(at), "expected comma (config.json:7:18)"),
+            (
+                error("variable `TOKEN` is not set").at(at).server("files").key("env.API_KEY"),
+                "`files`: variable `TOKEN` is not set (config.json:7, key `env.API_KEY`)",
+            ),
+            (
+                error("`command` is empty").at(at).server("files").key("command"),
+                "`files`: `command` is empty (config.json:7)",
+            ),
+            (ConfigError::new(Path::new(""), "no home folder"), "no home folder"),
+        ];
+        for (error, text) in cases {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn names_from_a_file_cannot_steer_the_terminal() {
+        let error =
+            ConfigError::new(Path::new("c.json"), "is broken").server("a\u{1b}[2J\u{202e}b");
+        assert_eq!(error.to_string(), "`a\\u{1b}[2J\\u{202e}b`: is broken (c.json)");
+    }
+
+    #[test]
+    fn an_error_fits_into_a_result_without_boxing() {
+        assert!(size_of::<ConfigError>() < 128);
+    }
+}

@@ -1,0 +1,20 @@
+//! Settings files as documents: JSON with comments, the position of every member, and edits that keep
+//! the rest of the file as it was.
+//!
+//! In goes text; out come nodes with line and column, or a [`ConfigError`] that names the file, the place
+//! and the next step. Nothing here knows which settings exist.
+
+pub mod document;
+mod edit_locked;
+mod error;
+mod json_text;
+pub mod nested_position;
+mod node_kinds;
+pub mod read_text;
+
+pub use document::{Member, Node, Position, Value, duplicate_member, parse};
+pub use edit_locked::{change, change_long};
+pub use error::ConfigError;
+pub use json_text::json_value;
+pub use node_kinds::{Wrong, choose};
+pub use read_text::{read_text, read_text_within, without_mark};

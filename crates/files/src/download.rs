@@ -1,0 +1,385 @@
+//! Writes what a server gave to a file that a person or a model named: inside a root, nowhere else.
+//!
+//! The path is looked at as text first, then walked folder by folder without following links, and
+//! the file appears under its name at once and whole, for its owner alone.
+
+use std::path::{Component, Path, PathBuf};
+
+use switchboard_text::characters::plain;
+use switchboard_text::digest;
+
+use crate::{file_name, normal_path};
+
+/// As much room is left on a disk.
+#[cfg(unix)]
+const HEADROOM_BYTES: u64 = 64 << 20;
+/// The longest name of one file or folder, in bytes.
+const LONGEST_NAME: usize = 200;
+/// The longest path, in bytes.
+const LONGEST_PATH: usize = 1_024;
+
+/// Where a download may go.
+#[derive(Debug, Clone)]
+pub struct Ground<'a> {
+    /// The folders that may be written to. A relative path begins at the first.
+    pub roots: &'a [PathBuf],
+    /// Folders inside them that may not be: our own configuration and state.
+    pub protected: &'a [PathBuf],
+    /// The longest content, in bytes.
+    pub limit_bytes: usize,
+    /// What to do about a file that is there.
+    pub existing: Existing,
+}
+
+/// What to do about a file that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it, and refuse.
+    Keep,
+    /// Put the new one in its place.
+    Replace,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum DownloadError {
+    /// The path leads out of every root.
+    #[error("`{0}` is outside the folders that may be written to")]
+    Outside(String),
+    /// The path is not plainly the name of a file.
+    #[error("`{path}` is not taken as a path: {why}")]
+    NotPlain {
+        /// As it was written.
+        path: String,
+        /// What is the matter.
+        why: &'static str,
+    },
+    /// Programs run or trust what lies there.
+    #[error("`{0}` is protected: programs run or trust what lies there")]
+    Protected(String),
+    /// A file of that name is there.
+    #[error("there is already a file `{0}`")]
+    Exists(String),
+    /// A folder on the way is a link, or is none.
+    #[error("`{path}` cannot be reached without following links: {cause}")]
+    Unreachable {
+        /// As it was written.
+        path: String,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// More than may be written.
+    #[error("{size} bytes are more than the {limit} that may be written")]
+    TooLong {
+        /// What there is.
+        size: usize,
+        /// What may be.
+        limit: usize,
+    },
+    /// The disk would be full.
+    #[error("the disk has too little room left for {0} bytes")]
+    NoRoom(usize),
+    /// The system refused.
+    #[error("`{path}` cannot be written: {cause}")]
+    NotWritten {
+        /// As it was written.
+        path: String,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+}
+
+impl DownloadError {
+    /// What to do about it.
+    #[must_use]
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Outside(_) => Some("choose a path below the current folder, or name a `--root`"),
+            Self::Exists(_) => Some("choose another name, or say `--force`"),
+            Self::NotPlain { .. } | Self::Protected(_) => Some("choose another name"),
+            _ => None,
+        }
+    }
+}
+
+/// Writes `content` to `wanted`; gives the path of the file.
+///
+/// # Errors
+/// When the path leads elsewhere, is protected or taken, or the content does not fit. Then nothing
+/// is left behind.
+pub fn write(ground: &Ground<'_>, wanted: &Path, content: &[u8]) -> Result<PathBuf, DownloadError> {
+    if content.len() > ground.limit_bytes {
+        return Err(DownloadError::TooLong { size: content.len(), limit: ground.limit_bytes });
+    }
+    let place = Place::find(ground, wanted)?;
+    platform::write(&place, content, ground.existing)?;
+    Ok(normal_path::plain(place.full()))
+}
+
+/// A file below a root.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Place {
+    pub(crate) root: PathBuf,
+    pub(crate) folders: Vec<String>,
+    name: String,
+    pub(crate) written: String,
+}
+
+impl Place {
+    fn find(ground: &Ground<'_>, wanted: &Path) -> Result<Self, DownloadError> {
+        let written = wanted.to_string_lossy().into_owned();
+        let not_plain = |why| DownloadError::NotPlain { path: written.clone(), why };
+        let text = wanted.to_str().ok_or_else(|| not_plain("it is not Unicode text"))?;
+        if text.len() > LONGEST_PATH {
+            return Err(not_plain("it is too long"));
+        }
+        if text.ends_with(std::path::is_separator) {
+            return Err(not_plain("it names a folder"));
+        }
+        let (root, relative) = ground.relative(wanted, &written)?;
+        let mut names = Vec::new();
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => {
+                    let name = name.to_str().unwrap_or_default();
+                    check_name(name).map_err(not_plain)?;
+                    names.push(name.to_owned());
+                }
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    return Err(DownloadError::Outside(written));
+                }
+            }
+        }
+        let name = names.pop().ok_or_else(|| not_plain("it names no file"))?;
+        let place = Self { root, folders: names, name, written };
+        if place.is_protected(ground) {
+            return Err(DownloadError::Protected(place.written));
+        }
+        Ok(place)
+    }
+
+    pub(crate) fn full(&self) -> PathBuf {
+        self.folders.iter().fold(self.root.clone(), |path, name| path.join(name)).join(&self.name)
+    }
+
+    /// Hidden names hold settings, keys and hooks of programs; a few others do too.
+    fn is_protected(&self, ground: &Ground<'_>) -> bool {
+        const NAMES: &[&str] = &[
+            "mcp.json",
+            "switchboard.json",
+            "switchboard.lock",
+            "claude_desktop_config.json",
+            "cline_mcp_settings.json",
+            "mcp_config.json",
+            "mcp_settings.json",
+            "hooks.json",
+            "policy.json",
+            "agents.md",
+            "claude.md",
+            "claude.local.md",
+            "gemini.md",
+            "qwen.md",
+            "warp.md",
+            "opencode.json",
+            "opencode.jsonc",
+            "crush.json",
+            "mcp.yaml",
+            "mcp.yml",
+            "mcp.toml",
+            "autorun.inf",
+            "desktop.ini",
+            "makefile",
+            "gnumakefile",
+            "justfile",
+            "package.json",
+            "setup.py",
+            "build.rs",
+            "authorized_keys",
+            "authorized_keys2",
+            "known_hosts",
+            "node_modules",
+            "__pycache__",
+            "sitecustomize.py",
+            "usercustomize.py",
+            "conftest.py",
+        ];
+        let mut names = self.folders.iter().chain([&self.name]);
+        let hidden = names.any(|name| {
+            // A file system may take letters in another dress for the plain ones.
+            let plain: String = name.chars().filter_map(plain).collect();
+            plain.starts_with('.') || NAMES.contains(&plain.as_str()) || plain.ends_with(".pth")
+        });
+        let full = self.full();
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        hidden || ground.protected.iter().any(|folder| full.starts_with(real(folder)))
+    }
+}
+
+impl Ground<'_> {
+    /// The root that the path lies in, and the way from there. Both are compared name by name, so
+    /// that `/work_evil` is not inside `/work`.
+    fn relative(&self, wanted: &Path, written: &str) -> Result<(PathBuf, PathBuf), DownloadError> {
+        let outside = || DownloadError::Outside(written.to_owned());
+        let unreachable = |cause| DownloadError::Unreachable { path: written.to_owned(), cause };
+        if wanted.is_relative() {
+            let root = self.roots.first().ok_or_else(outside)?;
+            let root = std::fs::canonicalize(root).map_err(unreachable)?;
+            return Ok((root, wanted.to_owned()));
+        }
+        for root in self.roots {
+            let Ok(real) = std::fs::canonicalize(root) else { continue };
+            let below = wanted.strip_prefix(root).or_else(|_| wanted.strip_prefix(&real));
+            if let Ok(below) = below {
+                return Ok((real, below.to_owned()));
+            }
+        }
+        Err(outside())
+    }
+}
+
+/// Whether a name means the same to every program and every file system.
+fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.len() > LONGEST_NAME {
+        return Err("a name in it is too long");
+    }
+    if name.ends_with(['.', ' ']) || name.starts_with([' ', '-']) {
+        return Err("a name in it begins with a space or a dash, or ends with a space or a dot");
+    }
+    if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|', '%', '~', '$', '`']) {
+        return Err("it holds a character that means something else somewhere");
+    }
+    let plain = |c: char| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ';
+    let looks =
+        |c: char| matches!(c, '\u{ff0e}' | '\u{ff0f}' | '\u{ff3c}' | '\u{2024}'..='\u{2026}');
+    if !name.chars().all(plain) || name.chars().any(looks) {
+        return Err("it holds a character that cannot be seen or looks like another");
+    }
+    if file_name::is_device(name) {
+        return Err("it is the name of a device");
+    }
+    Ok(())
+}
+
+/// A name for what an address leads to: of the server's words only letters and digits stay, and a
+/// mark keeps two of them apart.
+#[must_use]
+pub fn name_of(uri: &str) -> String {
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let (stem, ending) = last.rsplit_once('.').unwrap_or((last, ""));
+    let plain = |text: &str, most: usize| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).take(most).collect()
+    };
+    let (stem, ending) = (plain(stem, 40), plain(ending, 8));
+    let mark = digest::of([uri.as_bytes()]);
+    let mark = mark.get(..12).unwrap_or_default();
+    let stem = if stem.is_empty() { "resource".to_owned() } else { stem };
+    let dot = if ending.is_empty() { "" } else { "." };
+    format!("{stem}-{mark}{dot}{ending}")
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::io::Write as _;
+    use std::os::fd::{AsFd as _, OwnedFd};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rustix::fs::{AtFlags, Mode, OFlags, fstatvfs, linkat, open, openat, renameat, unlinkat};
+    use rustix::io::Errno;
+
+    use crate::download::{DownloadError, Existing, HEADROOM_BYTES, Place};
+
+    pub(crate) fn write(
+        place: &Place,
+        content: &[u8],
+        existing: Existing,
+    ) -> Result<(), DownloadError> {
+        let path = || place.written.clone();
+        let folder =
+            descend(place).map_err(|cause| DownloadError::Unreachable { path: path(), cause })?;
+        let failed = |cause: io::Error| DownloadError::NotWritten { path: path(), cause };
+        check_existing(&folder, place, existing)?;
+        let room = fstatvfs(&folder).map_err(|error| failed(error.into()))?;
+        let free = room.f_bavail.saturating_mul(room.f_frsize);
+        if free < content.len() as u64 + HEADROOM_BYTES {
+            return Err(DownloadError::NoRoom(content.len()));
+        }
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!(".switchboard-{}-{number}.part", std::process::id());
+        let written = fill(&folder, &temporary, content)
+            .and_then(|()| publish(&folder, &temporary, place, existing));
+        // Under its own name it stays; this one is never left.
+        unlinkat(&folder, &*temporary, AtFlags::empty()).ok();
+        written.map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => DownloadError::Exists(path()),
+            _ => failed(cause),
+        })
+    }
+
+    /// Each folder is opened relative to the one before and must not be a link, so that nobody can
+    /// lead us elsewhere, also while we walk.
+    fn descend(place: &Place) -> io::Result<OwnedFd> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut folder = open(&place.root, how, Mode::empty())?;
+        for name in &place.folders {
+            folder = openat(&folder, name, how, Mode::empty())?;
+        }
+        Ok(folder)
+    }
+
+    fn check_existing(
+        folder: &OwnedFd,
+        place: &Place,
+        existing: Existing,
+    ) -> Result<(), DownloadError> {
+        use rustix::fs::{FileType, statat};
+        match statat(folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => {
+                Err(DownloadError::NotWritten { path: place.written.clone(), cause: error.into() })
+            }
+            Ok(about) => {
+                let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+                if existing == Existing::Replace && is_file && about.st_nlink == 1 {
+                    Ok(())
+                } else {
+                    Err(DownloadError::Exists(place.written.clone()))
+                }
+            }
+        }
+    }
+
+    fn fill(folder: &OwnedFd, name: &str, content: &[u8]) -> io::Result<()> {
+        let how =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(folder, name, how, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(content)?;
+        file.sync_all()
+    }
+
+    fn publish(
+        folder: &OwnedFd,
+        temporary: &str,
+        place: &Place,
+        existing: Existing,
+    ) -> io::Result<()> {
+        let folder = folder.as_fd();
+        match existing {
+            Existing::Replace => Ok(renameat(folder, temporary, folder, &place.name)?),
+            // A link fails where a file has appeared meanwhile; a rename would replace it.
+            Existing::Keep => Ok(linkat(folder, temporary, folder, &place.name, AtFlags::empty())?),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+#[path = "download_elsewhere.rs"]
+mod platform;
+
+#[cfg(test)]
+#[path = "download_tests.rs"]
+mod tests;

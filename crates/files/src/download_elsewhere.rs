@@ -1,0 +1,48 @@
+//! How a download is written where folders cannot be walked by handles: each is looked at first.
+
+use std::io;
+use std::io::Write as _;
+
+use crate::download::{DownloadError, Existing, Place};
+
+pub(crate) fn write(
+    place: &Place,
+    content: &[u8],
+    existing: Existing,
+) -> Result<(), DownloadError> {
+    let path = || place.written.clone();
+    check_folders(place).map_err(|cause| DownloadError::Unreachable { path: path(), cause })?;
+    let full = place.full();
+    let write = || -> io::Result<()> {
+        let folder = full.parent().unwrap_or(&place.root);
+        let mut file = tempfile::Builder::new().prefix(".switchboard-").tempfile_in(folder)?;
+        file.write_all(content)?;
+        file.as_file().sync_all()?;
+        match existing {
+            Existing::Replace if !is_other(&full) => file.persist(&full)?,
+            Existing::Replace | Existing::Keep => file.persist_noclobber(&full)?,
+        };
+        Ok(())
+    };
+    write().map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => DownloadError::Exists(path()),
+        _ => DownloadError::NotWritten { path: path(), cause },
+    })
+}
+
+/// No folder on the way is a link or a junction.
+fn check_folders(place: &Place) -> io::Result<()> {
+    let mut folder = place.root.clone();
+    for name in &place.folders {
+        folder.push(name);
+        if !folder.symlink_metadata()?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether something is there that is no file.
+fn is_other(path: &std::path::Path) -> bool {
+    path.symlink_metadata().is_ok_and(|about| !about.is_file())
+}

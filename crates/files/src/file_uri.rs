@@ -1,0 +1,139 @@
+//! Conversion between `file:` addresses and paths.
+
+use std::path::Path;
+
+use switchboard_text::percent;
+
+/// How paths are written on a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    Unix,
+    /// With drives, and with the names of other machines in front.
+    Windows,
+}
+
+impl Paths {
+    const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+}
+
+/// A `file:` address that is malformed or names another machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadFileUri;
+
+/// Returns the path in a `file:` address, decoded once; `None` for another scheme.
+pub fn to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
+    path_for(Paths::HERE, uri)
+}
+
+fn path_for(paths: Paths, uri: &str) -> Option<Result<String, BadFileUri>> {
+    let (scheme, rest) = uri.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    Some(decoded_path(paths, rest))
+}
+
+fn decoded_path(paths: Paths, rest: &str) -> Result<String, BadFileUri> {
+    let after = rest.strip_prefix("//").ok_or(BadFileUri)?;
+    let (host, _) = after.split_once('/').ok_or(BadFileUri)?;
+    let path = after.strip_prefix(host).ok_or(BadFileUri)?;
+    let path = decoded(path).ok_or(BadFileUri)?;
+    let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+    match paths {
+        Paths::Unix if is_here => Ok(path),
+        Paths::Unix => Err(BadFileUri),
+        Paths::Windows if is_here => {
+            let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
+            Ok(drive.unwrap_or(&path).to_owned())
+        }
+        // A shared folder may be on another machine; no other one is asked.
+        Paths::Windows => Ok(format!("//{}{path}", decoded(host).ok_or(BadFileUri)?)),
+    }
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
+        out.push(high * 16 + low);
+    }
+    String::from_utf8(out).ok()
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// Returns the `file:` address of a path.
+pub fn from_path(path: &Path) -> String {
+    address_for(Paths::HERE, &path.to_string_lossy())
+}
+
+fn address_for(paths: Paths, path: &str) -> String {
+    let text = match paths {
+        Paths::Unix => path.to_owned(),
+        Paths::Windows => path.replace('\\', "/"),
+    };
+    let before = match paths {
+        Paths::Windows if text.starts_with("//") => "file:",
+        Paths::Unix | Paths::Windows if text.starts_with('/') => "file://",
+        Paths::Unix | Paths::Windows => "file:///",
+    };
+    format!("{before}{}", percent::encoded(&text, b"/-._~:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::proptest;
+
+    use super::{Paths, address_for, path_for};
+
+    #[test]
+    fn addresses_are_decoded_exactly_once() {
+        for (uri, expected) in [
+            ("file:///a/b", Some(Some("/a/b"))),
+            ("FILE://LocalHost/a", Some(Some("/a"))),
+            ("file:///a%20b%2Fc", Some(Some("/a b/c"))),
+            ("file:///%252e", Some(Some("/%2e"))),
+            ("file://evil.example/a", Some(None)),
+            ("file:/a", Some(None)),
+            ("file:a", Some(None)),
+            ("file:///%", Some(None)),
+            ("file:///%f", Some(None)),
+            ("file:///%+1", Some(None)),
+            ("file:///%ff", Some(None)),
+            ("http://a/b", None),
+            ("a/b", None),
+        ] {
+            let got = path_for(Paths::Unix, uri).map(Result::ok);
+            assert_eq!(got, expected.map(|path| path.map(str::to_owned)), "{uri}");
+        }
+    }
+
+    #[test]
+    fn drives_and_shared_folders_have_addresses_of_their_own() {
+        for (path, uri) in [
+            ("C:\\data\\a b", "file:///C:/data/a%20b"),
+            ("\\\\server\\share\\x", "file://server/share/x"),
+            ("d:\\", "file:///d:/"),
+        ] {
+            assert_eq!(address_for(Paths::Windows, path), uri);
+            let back = path_for(Paths::Windows, uri).unwrap().unwrap();
+            assert_eq!(back.replace('/', "\\"), path);
+        }
+        assert_eq!(address_for(Paths::Unix, "/a\\b"), "file:///a%5Cb");
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_survives_the_way_there_and_back(path in "/[^\0]{0,40}") {
+            let uri = address_for(Paths::Unix, &path);
+            assert_eq!(path_for(Paths::Unix, &uri).unwrap().unwrap(), path);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Files as Switchboard needs them: locked, replaced atomically, kept below a root, watched.
+//!
+//! In go paths and bytes; out come files that are either the old or the new version, locks that die with
+//! their process, and paths that cannot leave their root. Nothing here knows what the files mean.
+
+pub mod download;
+pub mod file_name;
+pub mod file_uri;
+pub mod lock;
+pub mod normal_path;
+pub mod process_lock;
+pub mod replace;
+pub mod same_file;
+mod watch;
+
+pub use download::{DownloadError, Existing, Ground};
+pub use lock::hold;
+pub use process_lock::{Gate, Owner};
+pub use same_file::{SameFile, hint_if_moved, is_removed};
+pub use watch::{Watch, watch};

@@ -1,0 +1,59 @@
+//! The built-in server, or one of the program around us, at the other end of a pipe inside this
+//! process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use switchboard_builtin::{Builtin, InProcess, RpcError as Refused};
+use switchboard_core::Tasks;
+use switchboard_wire::{Inbound, Json, Limits, Peer, RpcError, stream};
+use tokio::sync::mpsc;
+
+/// Who answers at the other end.
+#[derive(Clone)]
+pub(crate) enum Inside {
+    Builtin(Arc<Builtin>),
+    Own(Arc<InProcess>),
+}
+
+impl Inside {
+    /// The built-in server, for these folders.
+    pub(crate) fn builtin(roots: Vec<PathBuf>) -> Self {
+        Self::Builtin(Arc::new(Builtin::new(roots, jiff::Zoned::now)))
+    }
+
+    async fn answer(&self, method: &str, params: Option<&str>) -> Result<String, Refused> {
+        match self {
+            Self::Builtin(builtin) => builtin.answer(method, params).await,
+            Self::Own(own) => own.answer(method, params).await,
+        }
+    }
+}
+
+/// Starts a server inside this process and gives our end of the pipe.
+pub(crate) fn start(inside: Inside, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
+    let [ours, (server, mut asked)] = stream::pipe(Limits::default());
+    let answering = tasks.clone();
+    tasks.spawn(async move {
+        loop {
+            let inbound = tokio::select! {
+                inbound = asked.recv() => inbound,
+                _ = server.closed() => return,
+            };
+            let Some(Inbound::Request { id, method, params, .. }) = inbound else { continue };
+            let (server, inside) = (server.clone(), inside.clone());
+            answering.spawn(async move {
+                let params = params.as_ref().map(Json::as_str);
+                let answer = inside.answer(&method, params).await;
+                let answer = answer.as_deref().map_err(|error| RpcError {
+                    code: error.code,
+                    message: error.message.clone(),
+                    data: error.data.as_ref().map(Json::from),
+                });
+                // The pipe is closed when we stop; then nobody waits for the answer.
+                server.reply(&id, answer).await.ok();
+            });
+        }
+    });
+    ours
+}

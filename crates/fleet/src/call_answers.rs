@@ -1,0 +1,199 @@
+//! Who answers what a server asks for the sake of one call, where that is not the host itself.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use foldhash::HashMap;
+
+use crate::answers::Answers;
+
+/// A server that has asked for the sake of a call waits for the answer: it hardly asks again for it,
+/// unless it asked several things at once.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// The calls whose callers answer for themselves.
+#[derive(Default)]
+pub struct CallAnswers {
+    /// How many there are, to be looked at without the lock.
+    count: AtomicUsize,
+    calls: Mutex<HashMap<u64, OfCall>>,
+}
+
+struct OfCall {
+    answers: Arc<dyn Answers>,
+    /// What was asked for its sake and has no answer yet: how much, and since when.
+    open: usize,
+    since: Instant,
+}
+
+/// A call whose caller answers for itself, until this is dropped.
+pub struct Entered {
+    call: u64,
+    all: Arc<CallAnswers>,
+}
+
+/// Whose business a server's question is.
+pub(crate) enum Whose {
+    /// The host's: no caller answers for itself.
+    Ours,
+    /// That caller's.
+    Theirs(Theirs),
+    /// One of several callers', and nothing tells which.
+    Unclear,
+}
+
+/// A question that a caller is asked, until it is dropped.
+pub(crate) struct Theirs {
+    call: u64,
+    answers: Arc<dyn Answers>,
+    all: Arc<CallAnswers>,
+}
+
+impl Whose {
+    /// The call that it is for, where that is clear.
+    pub(crate) fn call(&self) -> Option<u64> {
+        match self {
+            Self::Theirs(theirs) => Some(theirs.call),
+            Self::Ours | Self::Unclear => None,
+        }
+    }
+}
+
+impl Theirs {
+    /// Who answers it.
+    pub(crate) const fn answers(&self) -> &Arc<dyn Answers> {
+        &self.answers
+    }
+}
+
+impl CallAnswers {
+    /// From here on `answers` is asked for the sake of `call`.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>, call: u64, answers: Arc<dyn Answers>) -> Entered {
+        let mut calls = self.calls();
+        calls.insert(call, OfCall { answers, open: 0, since: Instant::now() });
+        self.count.store(calls.len(), Ordering::Release);
+        Entered { call, all: Arc::clone(self) }
+    }
+
+    /// Whose business a question is that came while these calls were under way.
+    pub(crate) fn whose(self: &Arc<Self>, under_way: &[u64]) -> Whose {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return Whose::Ours;
+        }
+        let mut calls = self.calls();
+        let known = under_way.iter().filter(|call| calls.contains_key(call)).count();
+        match known {
+            0 => return Whose::Ours,
+            known if known < under_way.len() => return Whose::Unclear,
+            _ => {}
+        }
+        let Some(call) = the_one(&calls, under_way) else { return Whose::Unclear };
+        let Some(of) = calls.get_mut(&call) else { return Whose::Unclear };
+        if of.open == 0 {
+            of.since = Instant::now();
+        }
+        of.open += 1;
+        Whose::Theirs(Theirs { call, answers: Arc::clone(&of.answers), all: Arc::clone(self) })
+    }
+
+    fn calls(&self) -> MutexGuard<'_, HashMap<u64, OfCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The call that a question is for, where that is clear.
+fn the_one(calls: &HashMap<u64, OfCall>, under_way: &[u64]) -> Option<u64> {
+    let those = |wanted: &dyn Fn(&OfCall) -> bool| -> Vec<u64> {
+        let found = under_way.iter().filter(|call| calls.get(call).is_some_and(wanted));
+        found.copied().collect()
+    };
+    let callers = |candidates: &[u64]| {
+        let groups = candidates.iter().filter_map(|call| Some(calls.get(call)?.answers.group()));
+        groups.collect::<BTreeSet<u64>>().len()
+    };
+    let may_ask = those(&|of| of.open == 0 || of.since.elapsed() <= AT_ONCE);
+    let candidates = if may_ask.is_empty() { under_way.to_vec() } else { may_ask };
+    if callers(&candidates) != 1 {
+        return None;
+    }
+    // One caller, so that only the order is open: a call that has not been asked for comes first.
+    let free = those(&|of| of.open == 0);
+    free.into_iter().filter(|call| candidates.contains(call)).max().or(candidates.into_iter().max())
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        if let Some(of) = self.all.calls().get_mut(&self.call) {
+            of.open = of.open.saturating_sub(1);
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut calls = self.all.calls();
+        calls.remove(&self.call);
+        self.all.count.store(calls.len(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{CallAnswers, Whose};
+    use crate::answers::{Answering, Answers, Asking, Declines};
+
+    struct Of(u64);
+
+    impl Answers for Of {
+        fn capabilities(&self, server: &str) -> String {
+            Declines.capabilities(server)
+        }
+
+        fn answer<'a>(&'a self, asking: Asking<'a>) -> Answering<'a> {
+            Declines.answer(asking)
+        }
+
+        fn group(&self) -> u64 {
+            self.0
+        }
+    }
+
+    fn word(whose: &Whose) -> String {
+        match whose {
+            Whose::Ours => "ours".to_owned(),
+            Whose::Theirs(theirs) => theirs.answers().group().to_string(),
+            Whose::Unclear => "unclear".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_question_is_for_the_only_caller_it_can_be_for() {
+        let all = Arc::new(CallAnswers::default());
+        assert_eq!(word(&all.whose(&[1])), "ours");
+        let _one = all.enter(1, Arc::new(Of(7)));
+        let _two = all.enter(2, Arc::new(Of(7)));
+        let three = all.enter(3, Arc::new(Of(8)));
+        for (under_way, expected) in [
+            (&[][..], "ours"),
+            (&[1], "7"),
+            (&[1, 2], "7"),
+            (&[3], "8"),
+            (&[1, 3], "unclear"),
+            (&[1, 9], "unclear"),
+            (&[9], "ours"),
+        ] {
+            assert_eq!(word(&all.whose(under_way)), expected, "{under_way:?}");
+        }
+        // The server waits for an answer for the sake of the first: it asks for the other now.
+        let _asked = all.whose(&[1]);
+        std::thread::sleep(super::AT_ONCE + std::time::Duration::from_millis(50));
+        assert_eq!(word(&all.whose(&[1, 3])), "8");
+        drop(three);
+        assert_eq!(word(&all.whose(&[3])), "ours");
+    }
+}

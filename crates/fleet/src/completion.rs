@@ -1,0 +1,126 @@
+//! Asks a server how the value of an argument may go on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use switchboard_catalog::Server;
+use switchboard_wire::{Request, RequestError, Revision};
+
+/// The most values that one answer may have.
+const MOST: usize = 100;
+/// How long a server may take; somebody waits with a finger on a key.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// What an argument belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionOf<'a> {
+    /// A prompt, by its name.
+    Prompt(&'a str),
+    /// A family of resources, by its template.
+    Template(&'a str),
+}
+
+/// An argument that somebody has begun to write.
+#[derive(Clone, Copy, Debug)]
+pub struct Completing<'a> {
+    /// What it belongs to.
+    pub of: CompletionOf<'a>,
+    /// Its name.
+    pub argument: &'a str,
+    /// What is written of its value.
+    pub value: &'a str,
+    /// The values of other arguments.
+    pub context: &'a BTreeMap<String, String>,
+}
+
+/// How a value may go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// Whole values, the best first.
+    pub values: Vec<String>,
+    /// How many there are in all, where the server says.
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    pub has_more: bool,
+}
+
+/// Why a value cannot be completed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoCompletion {
+    /// There is no connection.
+    #[error("server `{0}` is not ready")]
+    NotReady(String),
+    /// The server does not offer it.
+    #[error("server `{0}` does not complete arguments")]
+    NotOffered(String),
+    /// The server has no answer.
+    #[error("server `{0}` does not complete this: {1}")]
+    Failed(String, RequestError),
+    /// The answer is none.
+    #[error("server `{0}` completes in a way that cannot be read: {1}")]
+    Unreadable(String, String),
+    /// A rule forbids it.
+    #[error("not allowed: {0}")]
+    NotAllowed(String),
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    completion: Values,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Values {
+    #[serde(default)]
+    values: Vec<String>,
+    total: Option<f64>,
+    has_more: Option<bool>,
+}
+
+/// Asks a server for completions of an argument value.
+///
+/// # Errors
+/// When the server is not connected, has no completions or does not answer in time.
+pub async fn complete(
+    server: &Server,
+    completing: &Completing<'_>,
+) -> Result<Completion, NoCompletion> {
+    let name = || server.id.to_string();
+    let (instance, peer) = server.least_busy().ok_or_else(|| NoCompletion::NotReady(name()))?;
+    let agreement = server.agreement.as_ref().ok_or_else(|| NoCompletion::NotReady(name()))?;
+    // The first revision had completions and no word for them.
+    if agreement.revision > Revision::V2024_11_05 && !agreement.can("completions") {
+        return Err(NoCompletion::NotOffered(name()));
+    }
+    let reference = match completing.of {
+        CompletionOf::Prompt(prompt) => json!({"type": "ref/prompt", "name": prompt}),
+        CompletionOf::Template(template) => json!({"type": "ref/resource", "uri": template}),
+    };
+    let argument = json!({"name": completing.argument, "value": completing.value});
+    let mut params = json!({"ref": reference, "argument": argument});
+    if agreement.revision >= Revision::V2025_06_18
+        && !completing.context.is_empty()
+        && let Some(members) = params.as_object_mut()
+    {
+        members.insert("context".to_owned(), json!({"arguments": completing.context}));
+    }
+    let _in_use = instance.health.enter();
+    let params = params.to_string();
+    let answer = peer.request(Request::new("completion/complete", &params, LIMIT)).await;
+    let answer = answer.map_err(|error| NoCompletion::Failed(name(), error))?;
+    let Answer { completion } =
+        answer.read().map_err(|error| NoCompletion::Unreadable(name(), error.to_string()))?;
+    let given = completion.values.len();
+    let values: Vec<String> = completion.values.into_iter().take(MOST).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number that is out of range becomes the nearest one"
+    )]
+    let total = completion.total.map(|total| total as u64);
+    let more = total.is_some_and(|total| total > values.len() as u64) || given > values.len();
+    Ok(Completion { values, total, has_more: completion.has_more.unwrap_or(more) })
+}

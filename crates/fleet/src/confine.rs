@@ -1,0 +1,230 @@
+//! Takes away from this process what a server shall not have, then becomes the server.
+//!
+//! It runs in a process of its own between the keeper and the server, because what is taken away
+//! here can never be had again. If any of it cannot be taken away, the server does not start.
+
+use std::ffi::OsString;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::keeper::close_inherited;
+use crate::sandbox_plan::Plan;
+
+/// Confines this process by the plan, which is the first word, and becomes the program that the
+/// others name. Comes back only with the exit status of a failure.
+#[must_use]
+pub fn confine(words: &[OsString]) -> u8 {
+    let tell = |message: String| {
+        tell(&message);
+        126
+    };
+    let [plan, program, args @ ..] = words else { return 2 };
+    let Some(plan) = plan.to_str().and_then(|text| serde_json::from_str::<Plan>(text).ok()) else {
+        return tell("the sandbox's plan cannot be read".to_owned());
+    };
+    close_inherited();
+    if let Err(why) = plan.apply(Path::new(program)) {
+        return tell(format!("the sandbox cannot be set up: {why}"));
+    }
+    let error = Command::new(program).args(args).exec();
+    tell(format!("cannot start `{}`: {error}", program.display()))
+}
+
+/// Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
+fn tell(message: &str) {
+    writeln!(io::stderr(), "{message}").ok();
+}
+
+/// What programs need of the system to start at all, to find names and to check certificates.
+/// Accounts' passwords and other people's files are not among it.
+#[cfg(target_os = "linux")]
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/nix/store",
+    "/proc",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/gai.conf",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl",
+    "/etc/timezone",
+];
+
+/// The terminal is not among them: it is where we ask a person, who must see and type what is ours.
+#[cfg(target_os = "linux")]
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use landlock::{
+        ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+        PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    };
+    use rustix::process::{Resource, Rlimit, getegid, geteuid, setrlimit};
+    use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities};
+
+    use super::{DEVICES, SYSTEM, tell};
+    use crate::hide_sockets::{Uncovered, cover};
+    use crate::sandbox_plan::Plan;
+
+    impl Plan {
+        pub(crate) fn apply(&self, program: &Path) -> Result<(), String> {
+            self.limit()?;
+            let has_mounts = self.leave()?;
+            if let Err(why) = has_mounts.and_then(|()| self.cover(program)) {
+                match why {
+                    Uncovered::HalfDone(why) => return Err(why),
+                    // Not everywhere are there mounts of one's own; the rest holds all the same.
+                    Uncovered::NotHere(why) => tell(&format!(
+                        "the sandbox cannot hide sockets of other programs here: {why}"
+                    )),
+                }
+            }
+            self.close_files(program)?;
+            give_up_powers()
+        }
+
+        /// Leaves the network if it shall, and gets mounts of its own where that can be done.
+        fn leave(&self) -> Result<Result<(), Uncovered>, String> {
+            let mounts = UnshareFlags::NEWNS;
+            if self.has_network {
+                return Ok(part(mounts).map_err(Uncovered::NotHere));
+            }
+            let both = part(mounts | UnshareFlags::NEWNET);
+            if let Err(error) = both {
+                part(UnshareFlags::NEWNET).map_err(|error| {
+                    format!(
+                        "the network cannot be switched off here ({error}); allow it with `network`"
+                    )
+                })?;
+                return Ok(Err(Uncovered::NotHere(error)));
+            }
+            Ok(Ok(()))
+        }
+
+        fn cover(&self, program: &Path) -> Result<(), Uncovered> {
+            let system = SYSTEM.iter().map(Path::new);
+            let given = self.read.iter().chain(&self.write).map(PathBuf::as_path);
+            let kept: Vec<&Path> = system.chain(given).chain([program]).collect();
+            cover(&kept, self.own.as_deref())
+        }
+
+        fn limit(&self) -> Result<(), String> {
+            let set = |resource, most: Option<u64>, what: &str| match most {
+                None => Ok(()),
+                Some(_) => setrlimit(resource, Rlimit { current: most, maximum: most })
+                    .map_err(|error| format!("{what} cannot be limited: {error}")),
+            };
+            set(Resource::As, self.memory_bytes, "memory")?;
+            set(Resource::Nproc, self.processes, "the number of processes")?;
+            set(Resource::Cpu, self.cpu_seconds, "computing time")?;
+            set(Resource::Core, Some(0), "core dumps")
+        }
+
+        /// Files outside the plan cannot be opened, processes outside cannot be looked into or sent
+        /// signals, and neither can sockets without a file be reached.
+        fn close_files(&self, program: &Path) -> Result<(), String> {
+            let failed = |error: landlock::RulesetError| error.to_string();
+            let all = AccessFs::from_all(ABI::V5);
+            let read = AccessFs::from_read(ABI::V5);
+            let mut ruleset = Ruleset::default()
+                .set_compatibility(CompatLevel::HardRequirement)
+                .handle_access(all)
+                .map_err(failed)?
+                .scope(Scope::from_all(ABI::V6))
+                .map_err(failed)?;
+            if !self.has_network {
+                ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4)).map_err(failed)?;
+            }
+            let mut created = ruleset.create().map_err(failed)?;
+            let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+            let real = fs::canonicalize(program).ok();
+            let system = SYSTEM.iter().map(|path| (Path::new(*path), read));
+            let devices = DEVICES.iter().map(|path| (Path::new(*path), device));
+            let own = [Some(program), real.as_deref()].into_iter().flatten();
+            let own = own.map(|path| (path, read));
+            let given = self.read.iter().map(|path| (path.as_path(), read));
+            let written = self.write.iter().map(|path| (path.as_path(), all));
+            for (path, access) in system.chain(devices).chain(own).chain(given).chain(written) {
+                // What is not there cannot be reached either.
+                let Ok(about) = fs::metadata(path) else { continue };
+                let Ok(open) = PathFd::new(path) else { continue };
+                let access = if about.is_dir() { access } else { access & of_files() };
+                created = created.add_rule(PathBeneath::new(open, access)).map_err(failed)?;
+            }
+            let status = created.restrict_self().map_err(failed)?;
+            match status.ruleset {
+                RulesetStatus::FullyEnforced => Ok(()),
+                RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
+                    Err("the kernel does not enforce all of it".to_owned())
+                }
+            }
+        }
+    }
+
+    fn of_files() -> BitFlags<AccessFs> {
+        AccessFs::from_file(ABI::V5)
+    }
+
+    /// What the superuser may do beyond files would lead around all of the above.
+    fn give_up_powers() -> Result<(), String> {
+        let none = CapabilitySets {
+            effective: CapabilitySet::empty(),
+            permitted: CapabilitySet::empty(),
+            inheritable: CapabilitySet::empty(),
+        };
+        set_capabilities(None, none).map_err(|error| format!("powers cannot be given up: {error}"))
+    }
+
+    /// Parts from others in some ways; a user of its own is needed for that.
+    fn part(flags: UnshareFlags) -> std::io::Result<()> {
+        let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+        if user == 0 {
+            return unshare(flags);
+        }
+        unshare(UnshareFlags::NEWUSER | flags)?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    }
+
+    #[expect(deprecated, reason = "its dangers need threads, and this process has one")]
+    fn unshare(flags: UnshareFlags) -> std::io::Result<()> {
+        Ok(rustix::thread::unshare(flags)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Plan {
+    fn apply(&self, _program: &Path) -> Result<(), String> {
+        Err("this system has none".to_owned())
+    }
+}

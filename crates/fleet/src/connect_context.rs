@@ -1,0 +1,139 @@
+//! What all connections share.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use switchboard_builtin::InProcess;
+use switchboard_config::{AuthoritiesFile, Config};
+use switchboard_core::{Events, Published, ServerId, Tasks, Timelines};
+use switchboard_oauth::Logins;
+use switchboard_wire::handshake::Introduction;
+use switchboard_wire::http::HttpClient;
+use switchboard_wire::{Json, Limits, RequestError, http};
+use tokio::sync::mpsc;
+
+use crate::answers::Answers;
+use crate::call_answers::CallAnswers;
+use crate::era_cache::Memory;
+use crate::messages::Messages;
+use crate::subscriptions::Subscriptions;
+
+/// What all connections share.
+pub struct Surroundings {
+    client: OnceLock<HttpClient>,
+    pub(crate) config: Published<Config>,
+    pub(crate) answers: Arc<dyn Answers>,
+    pub(crate) call_answers: Arc<CallAnswers>,
+    pub(crate) keeper: Option<Vec<String>>,
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) memory: Memory,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) start_limit: Duration,
+    pub(crate) messages: Messages,
+    pub(crate) subscriptions: Subscriptions,
+    pub(crate) late: mpsc::Sender<(u64, Json)>,
+    pub(crate) tasks: Tasks,
+    pub(crate) events: Events,
+    pub(crate) timelines: Timelines,
+    pub(crate) logins: Logins,
+    pub(crate) in_process: BTreeMap<ServerId, Arc<InProcess>>,
+}
+
+impl Surroundings {
+    /// How we introduce ourselves to a server.
+    pub(crate) fn introduction(&self, server: &ServerId) -> Introduction {
+        Introduction {
+            name: "switchboard".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: self.answers.capabilities(server.as_str()),
+            extensions: &["io.modelcontextprotocol/tasks"],
+        }
+    }
+
+    /// What servers say unasked.
+    #[must_use]
+    pub const fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Which resources are wanted.
+    #[must_use]
+    pub const fn subscriptions(&self) -> &Subscriptions {
+        &self.subscriptions
+    }
+
+    /// The client that all HTTP servers share, made when the first of them needs it: that reads the
+    /// system's certificates, which a host without such servers can do without.
+    /// A server with authorities of its own has a client of its own.
+    pub fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
+        if let Some(own) = own {
+            let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
+            return http::client_trusting(&Limits::default(), &own.authorities().map_err(bad)?);
+        }
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let made = http::client(&Limits::default())?;
+        Ok(self.client.get_or_init(|| made).clone())
+    }
+}
+
+/// What [`Surroundings`] are made of.
+pub struct Parts {
+    /// The configuration, as it is and as it changes.
+    pub config: Published<Config>,
+    /// Who answers what servers ask.
+    pub answers: Arc<dyn Answers>,
+    /// Who answers instead, for the sake of single calls.
+    pub call_answers: Arc<CallAnswers>,
+    /// The program that stays between us and a server.
+    pub keeper: Option<Vec<String>>,
+    /// Our own environment.
+    pub variables: BTreeMap<String, String>,
+    /// The folders of the built-in server.
+    pub roots: Vec<PathBuf>,
+    /// The folder to remember what was learnt about servers, and what they said.
+    pub state: Option<PathBuf>,
+    /// How long a server may take to start.
+    pub start_limit: Duration,
+    /// Where late answers go, with the tag of their call.
+    pub late: mpsc::Sender<(u64, Json)>,
+    /// Where tasks run.
+    pub tasks: Tasks,
+    /// Where events are told.
+    pub events: Events,
+    /// Where it is noted what happens to calls.
+    pub timelines: Timelines,
+    /// The logins of servers.
+    pub logins: Logins,
+    /// The servers that are part of the program around us.
+    pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
+}
+
+impl From<Parts> for Surroundings {
+    fn from(parts: Parts) -> Self {
+        Self {
+            client: OnceLock::new(),
+            config: parts.config,
+            answers: parts.answers,
+            call_answers: parts.call_answers,
+            keeper: parts.keeper,
+            variables: parts.variables,
+            roots: parts.roots,
+            memory: Memory::load(parts.state.as_ref().map(|state| state.join("eras.json"))),
+            messages: Messages::kept_in(parts.state.as_deref()),
+            subscriptions: Subscriptions::default(),
+            state: parts.state,
+            start_limit: parts.start_limit,
+            late: parts.late,
+            tasks: parts.tasks,
+            events: parts.events,
+            timelines: parts.timelines,
+            logins: parts.logins,
+            in_process: parts.in_process,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The program between us and a server: ends the server and all its children when we are gone.
+//!
+//! It holds the writing end of the pipe that carries the server's errors to us. When that pipe has
+//! no reader any more, we have stopped or died, and everything below the keeper has to go: the
+//! server's process group and, on Linux, also what left the group, because orphans come back to the
+//! keeper. It reads and writes none of the server's messages.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// How long a group has between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long leftovers of a server that ended by itself have.
+const LEFTOVERS: Duration = Duration::from_millis(300);
+
+/// Runs `command` and stays with it; returns the exit status to end with.
+#[must_use]
+pub fn keep(command: &[OsString]) -> u8 {
+    let Some((program, args)) = command.split_first() else { return 2 };
+    close_inherited();
+    adopt_orphans();
+    let started = Command::new(program).args(args).process_group(0).spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => {
+            let program = program.display();
+            // Standard error leads to the host's diagnosis; if that is gone, nobody needs it.
+            writeln!(io::stderr(), "cannot start `{program}`: {error}").ok();
+            return 126;
+        }
+    };
+    let_go_of_pipes();
+    let grace = match wait_for_end(&child) {
+        End::Server => LEFTOVERS,
+        End::Host => GRACE,
+    };
+    end_group(&mut child, grace);
+    end_orphans();
+    exit_code(&mut child)
+}
+
+/// Lets go of what we were started with beside the three pipes: whoever started the host may have
+/// left files open, and a server has no business with them.
+pub(crate) fn close_inherited() {
+    let Ok(folder) = std::fs::read_dir("/dev/fd") else { return };
+    let open: Vec<i32> = folder
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in open {
+        // The one that the folder itself was read through is closed already.
+        nix::unistd::close(number).ok();
+    }
+}
+
+enum End {
+    Server,
+    Host,
+}
+
+/// The server alone holds its pipes: otherwise we would not notice when it closes them.
+fn let_go_of_pipes() {
+    if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+        rustix::stdio::dup2_stdin(&null).ok();
+        rustix::stdio::dup2_stdout(&null).ok();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn adopt_orphans() {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn adopt_orphans() {}
+
+/// Waits until the server has ended, without reaping it, or the host is gone.
+#[cfg(target_os = "linux")]
+fn wait_for_end(child: &Child) -> End {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    let Some(pid) = pid_of(child) else { return End::Server };
+    let Ok(server) = pidfd_open(pid, PidfdFlags::empty()) else { return wait_by_turns(child) };
+    let errors = rustix::stdio::stderr();
+    loop {
+        let mut watched =
+            [PollFd::new(&errors, PollFlags::empty()), PollFd::new(&server, PollFlags::IN)];
+        match poll(&mut watched, None) {
+            Ok(_) => {
+                let [errors, server] = watched;
+                if !server.revents().is_empty() {
+                    return End::Server;
+                }
+                if !errors.revents().is_empty() {
+                    return End::Host;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return wait_by_turns(child),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn wait_for_end(child: &Child) -> End {
+    wait_by_turns(child)
+}
+
+fn wait_by_turns(child: &Child) -> End {
+    let errors = rustix::stdio::stderr();
+    loop {
+        let mut watched = [PollFd::new(&errors, PollFlags::empty())];
+        let turn = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+        if poll(&mut watched, Some(&turn)).is_ok_and(|ready| ready > 0) {
+            return End::Host;
+        }
+        if has_ended(child) {
+            return End::Server;
+        }
+    }
+}
+
+/// Whether the child has ended; it is not reaped, so its number stays its own.
+fn has_ended(child: &Child) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let Some(pid) = pid_of(child) else { return true };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+/// Asks the server's group to end, and ends it after `grace`.
+fn end_group(child: &mut Child, grace: Duration) {
+    let Some(group) = pid_of(child) else { return };
+    kill_process_group(group, Signal::TERM).ok();
+    let deadline = Instant::now() + grace;
+    while Instant::now() < deadline {
+        if has_ended(child) && !has_other_members(group) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process_group(group, Signal::KILL).ok();
+}
+
+/// Ends what left the server's group: orphans have become our children.
+fn end_orphans() {
+    // Ending one may give us its children, hence the turns.
+    for _ in 0..10 {
+        let orphans = children_of_ours();
+        if orphans.is_empty() {
+            return;
+        }
+        for orphan in orphans {
+            kill_process(orphan, Signal::KILL).ok();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+        while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+    }
+}
+
+fn exit_code(child: &mut Child) -> u8 {
+    match child.wait() {
+        Ok(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => u8::try_from(code).unwrap_or(1),
+            (None, Some(signal)) => u8::try_from(128 + signal).unwrap_or(255),
+            (None, None) => 1,
+        },
+        // Reaped together with the orphans after it was killed.
+        Err(_) => 137,
+    }
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    Pid::from_raw(child.id().cast_signed())
+}
+
+fn has_other_members(group: Pid) -> bool {
+    let own = group.as_raw_nonzero().get();
+    processes().iter().any(|process| process.group == own && process.id != own && !process.ended)
+}
+
+fn children_of_ours() -> Vec<Pid> {
+    let us = rustix::process::getpid().as_raw_nonzero().get();
+    let ours = processes().into_iter().filter(|process| process.parent == us && !process.ended);
+    ours.filter_map(|process| Pid::from_raw(process.id)).collect()
+}
+
+struct Seen {
+    id: i32,
+    parent: i32,
+    group: i32,
+    ended: bool,
+}
+
+/// All processes, where the system shows them as files; elsewhere none.
+fn processes() -> Vec<Seen> {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
+    folder
+        .filter_map(|entry| {
+            let id = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let line = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+            // The name in brackets may hold anything; what follows the last one is plain.
+            let mut fields = line.rsplit_once(')')?.1.split_whitespace();
+            let ended = matches!(fields.next()?, "Z" | "X");
+            let parent = fields.next()?.parse().ok()?;
+            let group = fields.next()?.parse().ok()?;
+            Some(Seen { id, parent, group, ended })
+        })
+        .collect()
+}

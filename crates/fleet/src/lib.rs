@@ -1,0 +1,59 @@
+//! Servers as processes and connections: started, confined, supervised and ended.
+//!
+//! In goes the configuration; out comes a published [`Fleet`](switchboard_catalog::Fleet). A keeper process ends a
+//! server's whole process group if Switchboard disappears. Nothing here decides about calls.
+
+mod answers;
+mod back_off;
+mod builtin;
+mod call_answers;
+mod certificate_hint;
+mod change_listener;
+mod clean_environment;
+mod completion;
+#[cfg(unix)]
+mod confine;
+mod connect_context;
+mod connection;
+mod era_cache;
+mod establish;
+#[cfg(target_os = "linux")]
+mod hide_sockets;
+mod hold_deadlines;
+mod inbound;
+#[cfg(unix)]
+mod keeper;
+mod listing;
+mod memory_usage;
+mod messages;
+mod negotiate;
+mod open_requests;
+mod private_folder;
+mod process;
+mod process_group;
+mod program;
+mod relist;
+mod sandbox_plan;
+mod server_sync;
+mod stderr;
+mod subscriptions;
+mod supervisor;
+mod task_updates;
+
+pub use answers::{Answering, Answers, Asking, Declines, noted};
+pub use call_answers::CallAnswers;
+pub use certificate_hint::untrusted_hint;
+pub use completion::{Completing, Completion, CompletionOf, NoCompletion, complete};
+#[cfg(unix)]
+pub use confine::confine;
+pub use connect_context::{Parts, Surroundings};
+#[cfg(unix)]
+pub use keeper::keep;
+pub use memory_usage::{is_descendant, memory_below};
+pub use messages::{Message, Messages, messages_file};
+pub use process::{CONFINER, Launch, Process};
+pub use program::startable;
+pub use server_sync::can_subscribe;
+pub use stderr::{ErrorLog, log_file};
+pub use subscriptions::{NoSubscription, Subscription, Subscriptions};
+pub use supervisor::{Command, Supervisor};

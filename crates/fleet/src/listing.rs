@@ -1,0 +1,153 @@
+//! What a server offers, listed in parallel; a list that fails keeps the one before.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_catalog::Offers;
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::list::{Bounds, Item, Kind, Listing, fetch};
+use switchboard_wire::{Peer, RequestError};
+use tokio_util::sync::CancellationToken;
+
+/// How long other lists may take once the tools are there.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Which kinds are to be listed.
+pub(crate) type Kinds = [bool; 4];
+
+/// All of them.
+pub(crate) const EVERYTHING: Kinds = [true; 4];
+
+/// What came of listing.
+pub(crate) struct Listed {
+    pub(crate) offers: Offers,
+    /// Which lists could not be had.
+    pub(crate) failed: Kinds,
+    /// How the tools were turned down.
+    pub(crate) refused: Option<RequestError>,
+    /// How long each list that was had may be taken for what is there.
+    pub(crate) lasts: [Option<Duration>; 4],
+}
+
+impl Listed {
+    /// What is offered. A server that is back mostly offers what it did: then it is the same, and
+    /// nobody has to look at it again.
+    pub(crate) fn offers_after(self, before: &Arc<Offers>) -> Arc<Offers> {
+        match before.says_the_same(&self.offers) {
+            true => Arc::clone(before),
+            false => Arc::new(self.offers),
+        }
+    }
+}
+
+/// Lists `kinds` again; the others stay as they were.
+pub(crate) async fn list(
+    peer: &Peer,
+    agreement: &Agreement,
+    timeout: Duration,
+    kinds: Kinds,
+    before: Arc<Offers>,
+) -> Listed {
+    let declared = agreement.capabilities.as_str();
+    // What is no object at all declares nothing either.
+    let declares_nothing =
+        !declared.starts_with('{') || declared.trim_matches(['{', '}', ' ']).is_empty();
+    // Tools are what most callers wait for: once they are there, the rest has little time left.
+    let tools_listed = CancellationToken::new();
+    let hurried = kinds.first() == Some(&true);
+    let one = |kind: Kind, wanted: bool| {
+        let tools_listed = tools_listed.clone();
+        async move {
+            let listing = listing_of(peer, agreement, kind, timeout, declares_nothing);
+            match (wanted, kind) {
+                (false, _) => None,
+                (true, Kind::Tools) => {
+                    let listed = listing.await;
+                    tools_listed.cancel();
+                    Some(listed)
+                }
+                (true, _) if !hurried => Some(listing.await),
+                (true, _) => tokio::select! {
+                    listed = listing => Some(listed),
+                    () = after(&tools_listed, GRACE) => Some(Err(RequestError::TimedOut(GRACE))),
+                },
+            }
+        }
+    };
+    let [tools, resources, templates, prompts] = Kind::ALL;
+    let [do_tools, do_resources, do_templates, do_prompts] = kinds;
+    let (tools, resources, templates, prompts) = tokio::join!(
+        one(tools, do_tools),
+        one(resources, do_resources),
+        one(templates, do_templates),
+        one(prompts, do_prompts),
+    );
+    let failed = |outcome: &Option<Result<Listing, RequestError>>| {
+        !declares_nothing && matches!(outcome, Some(Err(_)))
+    };
+    let again = [failed(&tools), failed(&resources), failed(&templates), failed(&prompts)];
+    let refused = match &tools {
+        Some(Err(error @ RequestError::Http { .. })) => Some(error.clone()),
+        _ => None,
+    };
+    let has_failed = |(kind, outcome): (Kind, &Option<Result<Listing, RequestError>>)| {
+        let failed =
+            outcome.as_ref().map_or_else(|| before.unlisted.contains(&kind), Result::is_err);
+        failed.then_some(kind)
+    };
+    let outcomes = [&tools, &resources, &templates, &prompts];
+    let lasts = outcomes.map(|outcome| outcome.as_ref()?.as_ref().ok()?.lasts);
+    let unlisted = Kind::ALL.into_iter().zip(outcomes).filter_map(has_failed).collect();
+    let mut faults = Vec::new();
+    let quiet = declares_nothing;
+    let old_tools: Vec<Item> = before.tools.iter().map(|tool| tool.item.clone()).collect();
+    let tools = settle("tools", tools, &old_tools, &mut faults, quiet);
+    let resources = settle("resources", resources, &before.resources, &mut faults, quiet);
+    let templates = settle("resource templates", templates, &before.templates, &mut faults, quiet);
+    let prompts = settle("prompts", prompts, &before.prompts, &mut faults, quiet);
+    let mut offers = Offers::new(tools, resources, templates, prompts, faults);
+    offers.unlisted = unlisted;
+    Listed { offers, failed: again, refused, lasts }
+}
+
+async fn listing_of(
+    peer: &Peer,
+    agreement: &Agreement,
+    kind: Kind,
+    timeout: Duration,
+    declares_nothing: bool,
+) -> Result<Listing, RequestError> {
+    // Who declares nothing at all is asked anyway: some servers forget to.
+    if !declares_nothing && !agreement.can(kind.capability()) {
+        return Ok(Listing::default());
+    }
+    fetch(peer, kind, timeout, Bounds::default()).await
+}
+
+async fn after(event: &CancellationToken, wait: Duration) {
+    event.cancelled().await;
+    tokio::time::sleep(wait).await;
+}
+
+fn settle(
+    what: &str,
+    outcome: Option<Result<Listing, RequestError>>,
+    before: &[Item],
+    faults: &mut Vec<String>,
+    quiet: bool,
+) -> Vec<Item> {
+    match outcome {
+        None => before.to_vec(),
+        Some(Ok(listing)) => {
+            faults.extend(listing.faults.into_iter().map(|fault| format!("{what}: {fault}")));
+            listing.items
+        }
+        Some(Err(error)) => {
+            // A server that promised nothing has broken no promise.
+            if !quiet {
+                faults.push(format!("{what}: the list could not be had: {error}"));
+            }
+            before.to_vec()
+        }
+    }
+}

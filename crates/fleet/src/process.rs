@@ -1,0 +1,212 @@
+//! A server's process: a clean environment, its own group, and an end that is certain.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use switchboard_catalog::Failure;
+use switchboard_config::Confinement;
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use crate::process_group::Family;
+use crate::stderr::ErrorLog;
+use crate::{clean_environment, program, sandbox_plan};
+
+/// The first word that has the keeper's program confine itself and become a server.
+pub const CONFINER: &str = "__confine";
+
+/// Why a server that asks for a sandbox does not start.
+const NO_SANDBOX: &str = if cfg!(unix) {
+    "a sandbox needs a keeper, and this host has none"
+} else {
+    "there is no sandbox on this system"
+};
+
+/// How long a server has to leave after its input is closed.
+const POLITE: Duration = Duration::from_secs(2);
+/// How long the keeper then has: it asks, waits two seconds, and kills.
+const FIRM: Duration = Duration::from_millis(2_800);
+
+/// How long the errors of a program that has ended are still read.
+const LAST_ERRORS: Duration = Duration::from_millis(200);
+
+/// How to start a server.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The program to start.
+    pub command: &'a str,
+    /// Its arguments.
+    pub args: &'a [String],
+    /// A line for a shell, after its arguments: quotes and spaces in it are the shell's matter.
+    pub line: Option<&'a str>,
+    /// Variables set in addition to the clean environment.
+    pub env: &'a BTreeMap<String, String>,
+    /// Working directory; the current one if not set.
+    pub cwd: Option<&'a Path>,
+    /// The variables of our own environment.
+    pub surroundings: &'a BTreeMap<String, String>,
+    /// What it may reach, if not everything.
+    pub confinement: &'a Confinement,
+    /// The folder for its temporary files, if it has one for itself.
+    pub own_folder: Option<&'a Path>,
+    /// A program that stays between us and the server and outlives us just long enough.
+    pub keeper: Option<&'a [String]>,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Process {
+    family: Family,
+    errors: JoinHandle<()>,
+    kept: bool,
+}
+
+impl Process {
+    /// Starts a server; gives its input and output.
+    pub fn start(
+        launch: &Launch<'_>,
+        log: &ErrorLog,
+    ) -> Result<(Self, ChildStdin, ChildStdout), Failure> {
+        let env = clean_environment::of(launch);
+        let program = program::find(launch, &env)?;
+        let mut command = match launch.keeper {
+            Some([keeper, words @ ..]) => {
+                let mut command = Command::new(keeper);
+                command.args(words);
+                if let Some(plan) = sandbox_plan::of(launch)? {
+                    command.args([keeper, CONFINER]).arg(plan);
+                }
+                command.arg(&program);
+                command
+            }
+            _ if matches!(launch.confinement, Confinement::Profile(_)) => {
+                return Err(Failure::new(NO_SANDBOX));
+            }
+            _ => Command::new(&program),
+        };
+        command.args(launch.args);
+        if let Some(line) = launch.line {
+            add_line(&mut command, line);
+        }
+        command
+            .env_clear()
+            .envs(&env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(cwd) = launch.cwd {
+            if !cwd.is_dir() {
+                return Err(Failure::new(format!("there is no folder `{}`", cwd.display()))
+                    .with_hint("create it, or correct `cwd` in the configuration"));
+            }
+            command.current_dir(cwd);
+        }
+        let cannot = |error: std::io::Error| {
+            Failure::new(format!("cannot start `{}`: {error}", program.display()))
+                .with_hint("check `command` and `cwd` in the configuration")
+        };
+        let (family, pipes) = Family::start(command).map_err(cannot)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(Failure::new("the operating system gave no pipes to the server"));
+        };
+        let log = log.clone();
+        // Ends with the pipe, and is ended by `stop`.
+        let errors = tokio::spawn(async move { log.follow(stderr).await });
+        Ok((Self { family, errors, kept: launch.keeper.is_some() }, stdin, stdout))
+    }
+
+    /// Its number, while it has one.
+    pub fn id(&self) -> Option<u32> {
+        self.family.id()
+    }
+
+    /// Waits for the end and says how it came.
+    pub async fn ended(&mut self) -> Option<String> {
+        self.family.wait().await.ok().map(describe)
+    }
+
+    /// Waits for the end and for the last of what was written to the errors.
+    pub async fn finished(&mut self) -> Option<ExitStatus> {
+        let status = self.family.wait().await.ok();
+        self.last_words().await;
+        status
+    }
+
+    /// Waits for the last of what was written to the errors; who still holds them is not waited for.
+    pub async fn last_words(&mut self) {
+        if !self.errors.is_finished() {
+            tokio::time::timeout(LAST_ERRORS, &mut self.errors).await.ok();
+        }
+    }
+
+    /// Ends the server, whose input has been closed: politely, firmly, for certain.
+    pub async fn stop(&mut self) -> Option<String> {
+        match self.left().await {
+            Some(exit) => Some(exit),
+            None => self.end().await,
+        }
+    }
+
+    /// How it ended by itself, within the time that is for that.
+    pub async fn left(&mut self) -> Option<String> {
+        let waited = tokio::time::timeout(POLITE, self.family.wait()).await;
+        waited.ok()?.ok().map(describe)
+    }
+
+    /// Ends what did not leave by itself.
+    pub async fn end(&mut self) -> Option<String> {
+        if self.kept {
+            // The keeper sees that nobody reads the errors any more, and ends the whole family.
+            self.errors.abort();
+        } else {
+            self.family.ask_to_end();
+        }
+        if let Ok(status) = tokio::time::timeout(FIRM, self.family.wait()).await {
+            return status.ok().map(describe);
+        }
+        if self.kept {
+            // The keeper is about to be done; without it nobody would end the rest.
+            return None;
+        }
+        self.family.kill();
+        self.family.wait().await.ok().map(describe)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Without its reader the keeper ends the family, also when nobody had time to call `stop`.
+        self.errors.abort();
+        if !self.kept {
+            self.family.kill();
+        }
+    }
+}
+
+#[cfg(not(windows))]
+fn add_line(command: &mut Command, line: &str) {
+    command.arg(line);
+}
+
+/// The shell takes off one pair of quotes and reads what is between them as it is.
+#[cfg(windows)]
+fn add_line(command: &mut Command, line: &str) {
+    command.raw_arg(format!("\"{line}\""));
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("killed by signal {signal}");
+    }
+    match status.code() {
+        // The keeper hands on a signal the way shells do.
+        Some(code @ 129..=192) if cfg!(unix) => format!("killed by signal {}", code - 128),
+        // Windows says so that a program crashed; people look such numbers up in this form.
+        Some(code) if code < 0 => format!("exit status {code:#010X}"),
+        Some(code) => format!("exit status {code}"),
+        None => "ended".to_owned(),
+    }
+}

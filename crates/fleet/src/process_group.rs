@@ -1,0 +1,96 @@
+//! A child process with its descendants: a process group, or a job object on Windows.
+
+use std::io;
+use std::process::ExitStatus;
+
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+
+#[cfg(not(windows))]
+type Inner = tokio::process::Child;
+#[cfg(windows)]
+type Inner = Box<dyn process_wrap::tokio::ChildWrapper>;
+
+#[cfg(windows)]
+const CREATE_SUSPENDED: u32 = 0x0000_0004;
+/// A console of its own that nobody sees: Ctrl-C in ours is for us, and no window opens.
+#[cfg(windows)]
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+
+/// A process and what it started.
+#[derive(Debug)]
+pub(crate) struct Family {
+    head: Inner,
+}
+
+/// The three pipes of a process.
+pub(crate) type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+
+impl Family {
+    /// Starts a process as the head of a family of its own.
+    #[cfg(not(windows))]
+    pub(crate) fn start(mut command: Command) -> io::Result<(Self, Pipes)> {
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut head = command.spawn()?;
+        let pipes = (head.stdin.take(), head.stdout.take(), head.stderr.take());
+        Ok((Self { head }, pipes))
+    }
+
+    /// Starts a process in a job that ends with our last handle on it, however we end.
+    #[cfg(windows)]
+    pub(crate) fn start(command: Command) -> io::Result<(Self, Pipes)> {
+        use process_wrap::tokio::{CommandWrap, JobObject, KillOnDrop};
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop).wrap(JobObject);
+        let mut head = command.spawn_with(|command| {
+            // The job starts it by itself once it belongs to it.
+            command.creation_flags(CREATE_SUSPENDED | CREATE_NO_WINDOW).spawn()
+        })?;
+        let pipes = (head.stdin().take(), head.stdout().take(), head.stderr().take());
+        Ok((Self { head }, pipes))
+    }
+
+    /// The number of the head, until it has ended.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.head.id()
+    }
+
+    /// Waits for the head to end.
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.head.wait().await
+    }
+
+    /// Asks the family to end, where the system knows such a request.
+    #[cfg(unix)]
+    pub(crate) fn ask_to_end(&mut self) {
+        if let Some(group) = self.group() {
+            rustix::process::kill_process_group(group, rustix::process::Signal::TERM).ok();
+        }
+    }
+
+    /// The number of the group, while it is the family's own: once the head has been waited for,
+    /// the system may give it to somebody else.
+    #[cfg(unix)]
+    fn group(&self) -> Option<rustix::process::Pid> {
+        self.head.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
+    }
+
+    /// Ends the family: there is no polite way here.
+    #[cfg(not(unix))]
+    pub(crate) fn ask_to_end(&mut self) {
+        self.head.start_kill().ok();
+    }
+
+    /// Ends the family for certain.
+    pub(crate) fn kill(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group() {
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+        }
+        self.head.start_kill().ok();
+    }
+}
+
+#[cfg(test)]
+#[path = "process_group_tests.rs"]
+mod tests;

@@ -1,0 +1,167 @@
+//! Finds the program of a server, once, so that what was checked is what runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use switchboard_catalog::Failure;
+use switchboard_config::Letters;
+
+use crate::process::Launch;
+
+/// Finds the program that the launch names, by its path or on the `PATH` that it will have.
+pub(crate) fn find(
+    launch: &Launch<'_>,
+    env: &BTreeMap<String, String>,
+) -> Result<PathBuf, Failure> {
+    let command = Path::new(launch.command);
+    let endings = endings(env);
+    if command.components().count() > 1 || command.is_absolute() {
+        let base = launch.cwd.unwrap_or(Path::new(""));
+        let path = if command.is_absolute() { command.to_owned() } else { base.join(command) };
+        let path = std::path::absolute(&path).unwrap_or(path);
+        return match first(&candidates(&path, &endings)) {
+            Found::Program(path) => Ok(path),
+            Found::NotExecutable(path) => Err(not_executable(&path)),
+            Found::Nothing => {
+                Err(Failure::new(format!("there is no program `{}`", path.display()))
+                    .with_hint("set `command` to the full path of the program"))
+            }
+        };
+    }
+    let path = Letters::HERE.find(env, "PATH").unwrap_or_default();
+    let mut not_runnable = None;
+    // A folder that depends on where we stand could hold a program of whoever made that folder.
+    for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
+        match first(&candidates(&folder.join(command), &endings)) {
+            Found::Program(path) => return Ok(path),
+            Found::NotExecutable(path) => not_runnable = Some(path),
+            Found::Nothing => {}
+        }
+    }
+    Err(match not_runnable {
+        Some(path) => not_executable(&path),
+        None => Failure::new(format!("the command `{}` was not found on PATH", launch.command))
+            .with_hint(install_hint(launch.command)),
+    })
+}
+
+fn install_hint(command: &str) -> String {
+    match command {
+        "npx" | "node" | "npm" => "install Node.js, or set `command` to its full path".to_owned(),
+        "uvx" | "uv" => "install uv, or set `command` to its full path".to_owned(),
+        "docker" => "install Docker, or set `command` to its full path".to_owned(),
+        _ if command.contains(char::is_whitespace) => {
+            "`command` names the program alone; put its arguments into `args`".to_owned()
+        }
+        _ => format!("install `{command}`, or set `command` to its full path"),
+    }
+}
+
+fn not_executable(path: &Path) -> Failure {
+    let failure = Failure::new(format!("`{}` may not be executed", path.display()));
+    failure.with_hint(if cfg!(windows) {
+        "choose another `command`: one that ends with `.exe`, `.cmd` or `.bat`".to_owned()
+    } else {
+        format!("run `chmod +x {}`, or choose another `command`", path.display())
+    })
+}
+
+enum Found {
+    Program(PathBuf),
+    NotExecutable(PathBuf),
+    Nothing,
+}
+
+/// The first of the paths that can be started.
+fn first(paths: &[PathBuf]) -> Found {
+    let mut not_runnable = None;
+    for path in paths.iter().filter(|path| path.is_file()) {
+        if is_executable(path) {
+            return Found::Program(path.clone());
+        }
+        not_runnable.get_or_insert(path);
+    }
+    not_runnable.map_or(Found::Nothing, |path| Found::NotExecutable(path.clone()))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    access(path, Access::EXEC_OK).is_ok()
+}
+
+/// The ending says it. Beside `npx.cmd` there is an `npx` that only other systems can run.
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| has_ending(path, STARTABLE))
+}
+
+/// What Windows can start; scripts of other kinds have a program that runs them.
+const STARTABLE: &[&str] = &[".com", ".exe", ".bat", ".cmd"];
+
+/// What its shell starts as well.
+const BY_SHELL: &[&str] =
+    &[".vbs", ".vbe", ".js", ".jse", ".wsf", ".wsh", ".msc", ".py", ".pyw", ".ps1"];
+
+/// The endings that may be left out, in the order in which they are tried; none on Unix.
+fn endings(env: &BTreeMap<String, String>) -> Vec<String> {
+    if cfg!(windows) { endings_of(Letters::HERE.find(env, "PATHEXT")) } else { Vec::new() }
+}
+
+/// Every file that may start where the path is written, also in a line for a shell.
+pub fn startable(path: &Path) -> Vec<PathBuf> {
+    let endings = STARTABLE.iter().chain(BY_SHELL).filter(|_| cfg!(windows));
+    candidates(path, &endings.map(|&ending| ending.to_owned()).collect::<Vec<_>>())
+}
+
+/// The startable ones of `PATHEXT`, or all that are.
+fn endings_of(path_ext: Option<&str>) -> Vec<String> {
+    let named = path_ext.unwrap_or_default().split(';').map(|ending| ending.trim().to_lowercase());
+    let startable = |ending: &String| STARTABLE.contains(&ending.as_str());
+    let mut endings: Vec<String> = named.filter(startable).collect();
+    if endings.is_empty() {
+        endings = STARTABLE.iter().map(|&ending| ending.to_owned()).collect();
+    }
+    endings
+}
+
+/// The files that a path may mean: itself, unless an ending has to be added.
+fn candidates(path: &Path, endings: &[String]) -> Vec<PathBuf> {
+    let text = path.to_str().unwrap_or_default();
+    if endings.is_empty() || has_ending(text, STARTABLE) {
+        return vec![path.to_owned()];
+    }
+    let with = |ending: &String| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    // The bare name comes last: it is only there to say that it cannot be started.
+    endings.iter().map(with).chain([path.to_owned()]).collect()
+}
+
+fn has_ending(path: &str, endings: &[&str]) -> bool {
+    let lower = path.to_lowercase();
+    endings.iter().any(|ending| lower.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_an_ending_means_the_programs_that_windows_can_start() {
+        for (path_ext, command, expected) in [
+            (None, "npx", &["npx.com", "npx.exe", "npx.bat", "npx.cmd", "npx"][..]),
+            (Some(".EXE;.CMD;.JS;.PY"), "npx", &["npx.exe", "npx.cmd", "npx"]),
+            (Some(""), "a.b", &["a.b.com", "a.b.exe", "a.b.bat", "a.b.cmd", "a.b"]),
+            (Some(".EXE"), "npx.CMD", &["npx.CMD"]),
+            (Some(".EXE"), "server.js", &["server.js.exe", "server.js"]),
+        ] {
+            let found = candidates(Path::new(command), &endings_of(path_ext));
+            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(found, expected, "{path_ext:?} {command}");
+        }
+        assert_eq!(candidates(Path::new("npx"), &[]), [PathBuf::from("npx")]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Which resources somebody wants to hear about, as long as they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_core::{Changes, Published, ServerId};
+
+/// Why nothing can be heard about a resource.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSubscription {
+    /// There is no such server, or no connection to it.
+    #[error("server `{0}` is not ready")]
+    NotReady(String),
+    /// The server does not offer it.
+    #[error("server `{0}` does not tell of changes of its resources")]
+    NotOffered(String),
+    /// A rule forbids it.
+    #[error("not allowed: {0}")]
+    NotAllowed(String),
+}
+
+/// How many want to hear about each resource of each server.
+type Counts = BTreeMap<ServerId, BTreeMap<String, usize>>;
+
+/// The resources that are wanted at this moment. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Subscriptions {
+    counts: Arc<Mutex<Counts>>,
+    wanted: Published<BTreeMap<ServerId, BTreeSet<String>>>,
+}
+
+/// Somebody who wants to hear about a resource, until it is dropped.
+#[derive(Debug)]
+#[must_use = "nothing is heard of a resource once this is dropped"]
+pub struct Subscription {
+    all: Subscriptions,
+    server: ServerId,
+    uri: String,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self { counts: Arc::default(), wanted: Published::new(BTreeMap::new()) }
+    }
+}
+
+impl Subscriptions {
+    /// Makes a resource wanted until the result is dropped.
+    pub fn subscribe(&self, server: &ServerId, uri: &str) -> Subscription {
+        self.change(server, uri, |count| *count += 1);
+        Subscription { all: self.clone(), server: server.clone(), uri: uri.to_owned() }
+    }
+
+    /// Whether anything of a server is wanted.
+    pub fn has(&self, server: &ServerId) -> bool {
+        self.wanted.load().contains_key(server)
+    }
+
+    /// What is wanted of a server.
+    pub fn of(&self, server: &ServerId) -> BTreeSet<String> {
+        self.wanted.load().get(server).cloned().unwrap_or_default()
+    }
+
+    /// Tells whenever something else is wanted.
+    pub fn changes(&self) -> Changes<BTreeMap<ServerId, BTreeSet<String>>> {
+        self.wanted.changes()
+    }
+
+    fn change(&self, server: &ServerId, uri: &str, change: impl FnOnce(&mut usize)) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_server = counts.entry(server.clone()).or_default();
+        let count = of_server.entry(uri.to_owned()).or_default();
+        let before = *count;
+        change(count);
+        let after = *count;
+        of_server.retain(|_, count| *count > 0);
+        counts.retain(|_, of_server| !of_server.is_empty());
+        if (before == 0) != (after == 0) {
+            let keys = |of_server: &BTreeMap<String, usize>| of_server.keys().cloned().collect();
+            let wanted = counts.iter().map(|(id, of_server)| (id.clone(), keys(of_server)));
+            self.wanted.publish(wanted.collect());
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.all.change(&self.server, &self.uri, |count| *count = count.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_wanted_as_long_as_somebody_wants_it() {
+        let all = Subscriptions::default();
+        let (one, other) = (ServerId::new("one").unwrap(), ServerId::new("other").unwrap());
+        let (first, second) = (all.subscribe(&one, "a:1"), all.subscribe(&one, "a:1"));
+        let third = all.subscribe(&one, "a:2");
+        let wanted = || all.of(&one).into_iter().collect::<Vec<_>>();
+        assert_eq!((wanted(), all.has(&other)), (vec!["a:1".to_owned(), "a:2".to_owned()], false));
+        drop(first);
+        assert_eq!(wanted(), ["a:1", "a:2"]);
+        drop(second);
+        assert_eq!(wanted(), ["a:2"]);
+        drop(third);
+        assert!(!all.has(&one));
+    }
+}

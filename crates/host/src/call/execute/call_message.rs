@@ -1,0 +1,123 @@
+//! A call as the protocol spells it.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_catalog::ResolvedCall;
+use switchboard_core::TargetKind;
+use switchboard_json::members;
+use switchboard_scan::secret_headers;
+use switchboard_wire::Json;
+use switchboard_wire::http::param_headers;
+
+use crate::call::execute::task_mode::{AsTask, TaskWish};
+
+/// How long a server is asked to keep a task: whoever comes back the next day finds it.
+const TTL_MILLISECONDS: u64 = 24 * 3_600_000;
+
+/// What is sent for a call.
+pub(super) struct Message {
+    pub(super) method: &'static str,
+    pub(super) params: String,
+    pub(super) headers: Vec<(String, String)>,
+    /// Whether the server is asked to go on with it by itself.
+    pub(super) as_task: AsTask,
+}
+
+impl Message {
+    /// Spells a call.
+    pub(super) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
+        let target = call.target();
+        let name = Value::from(target.name.as_str()).to_string();
+        let arguments = call.arguments().as_str();
+        // Joined, not formatted: arguments may be long, and are copied once.
+        let with_arguments = || [r#"{"name":"#, &name, r#","arguments":"#, arguments, "}"].concat();
+        let (method, params) = match target.kind {
+            TargetKind::Tool => ("tools/call", with_arguments()),
+            TargetKind::Prompt => ("prompts/get", with_arguments()),
+            TargetKind::Resource => ("resources/read", format!(r#"{{"uri":{name}}}"#)),
+        };
+        let as_task = AsTask::of(call, wish);
+        let mut message = Self { method, params, headers: headers(call), as_task };
+        if as_task == AsTask::Yes {
+            message.params = message.with(&format!(r#""task":{{"ttl":{TTL_MILLISECONDS}}}"#));
+        }
+        message
+    }
+
+    /// The same request with further members.
+    pub(super) fn with(&self, members: &str) -> String {
+        let open = self.params.strip_suffix('}').unwrap_or(&self.params);
+        format!("{open},{members}}}")
+    }
+}
+
+fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
+    let tool = match call.target().kind {
+        TargetKind::Tool => call.server().offers.tool(&call.target().name),
+        TargetKind::Resource | TargetKind::Prompt => None,
+    };
+    let Some(tool) = tool.filter(|tool| tool.facts().has_mirrored_arguments) else {
+        return Vec::new();
+    };
+    let schema = tool.definition().input_schema.map(RawValue::get).unwrap_or_default();
+    let schema = serde_json::from_str(schema).unwrap_or_default();
+    let mut arguments = call.arguments().read().unwrap_or_default();
+    let consent = call.server().config.as_ref().map(|config| &config.mirror_secrets);
+    for (place, name) in secret_headers(tool.item.raw.get()) {
+        // Headers are logged and cached on their way; a secret goes there only if the operator says so.
+        if !consent.is_some_and(|names| names.contains(&name)) {
+            leave_out(&mut arguments, &place);
+        }
+    }
+    // A tool whose marks break the rules was left out when the server was listed.
+    param_headers(&schema, &arguments).unwrap_or_default()
+}
+
+/// Takes out the argument that stands at this place of a tool's definition.
+fn leave_out(arguments: &mut Value, place: &str) {
+    let names: Vec<String> = place
+        .split("/properties/")
+        .skip(1)
+        .map(|name| name.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let Some((last, path)) = names.split_last() else { return };
+    let inner = path.iter().try_fold(arguments, |value, name| value.get_mut(name.as_str()));
+    if let Some(members) = inner.and_then(Value::as_object_mut) {
+        members.remove(last.as_str());
+    }
+}
+
+/// What a result says about itself: its members as they are written, but for those that are `null`.
+#[derive(Default)]
+pub(super) struct Shape<'a> {
+    pub(super) content: Option<&'a str>,
+    pub(super) contents: Option<&'a str>,
+    pub(super) messages: Option<&'a str>,
+    pub(super) is_error: Option<&'a str>,
+    pub(super) result_type: Option<&'a str>,
+    pub(super) input_requests: Option<&'a str>,
+    pub(super) request_state: Option<&'a str>,
+}
+
+impl<'a> Shape<'a> {
+    /// Nothing comes of what is no object, or says something twice: who knows what it means?
+    pub(super) fn read(result: &'a Json) -> Option<Self> {
+        let (mut shape, mut twice) = (Self::default(), false);
+        let read = members(result.as_str(), |name, value| {
+            let member = match &*name {
+                "content" => &mut shape.content,
+                "contents" => &mut shape.contents,
+                "messages" => &mut shape.messages,
+                "isError" => &mut shape.is_error,
+                "resultType" => &mut shape.result_type,
+                "inputRequests" => &mut shape.input_requests,
+                "requestState" => &mut shape.request_state,
+                _ => return,
+            };
+            if value != "null" {
+                twice |= member.replace(value).is_some();
+            }
+        });
+        read.ok().filter(|()| !twice).map(|()| shape)
+    }
+}

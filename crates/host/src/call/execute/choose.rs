@@ -1,0 +1,100 @@
+//! Which connection a call goes to, and how long it waits for one.
+
+use std::time::Duration;
+
+use switchboard_catalog::{Fleet, InUse, Instance, ResolvedCall, Server, Status, Tool};
+use switchboard_core::{Outcome, Published, TargetKind};
+use switchboard_wire::Peer;
+use tokio::time::{Instant, timeout_at};
+
+/// A connection for a call.
+pub(super) struct Chosen {
+    pub(super) instance: Instance,
+    pub(super) peer: Peer,
+    /// Counted from here on, so that the next call sees that this one is busier.
+    pub(super) in_use: InUse,
+}
+
+/// The least busy ready connection: of the lease, or of the server as it is by now.
+pub(super) async fn choose(
+    call: &ResolvedCall,
+    fleet: &Published<Fleet>,
+    limit: Duration,
+) -> Result<Chosen, Outcome> {
+    if let Some(chosen) = take(call.server()) {
+        return Ok(chosen);
+    }
+    let until = Instant::now() + limit;
+    let mut changes = fleet.changes();
+    let mut current = changes.load();
+    loop {
+        let server = same_server(call, &current)?;
+        if let Some(chosen) = take(server) {
+            return Ok(chosen);
+        }
+        may_still_come(server)?;
+        current = match timeout_at(until, changes.changed()).await {
+            Ok(newer) => newer,
+            Err(_) => {
+                let message = format!("server `{}` did not become ready in time", server.id);
+                return Err(Outcome::not_sent("not_ready", message));
+            }
+        };
+    }
+}
+
+fn take(server: &Server) -> Option<Chosen> {
+    let (instance, peer) = server.least_busy()?;
+    let in_use = instance.health.enter();
+    Some(Chosen { instance: instance.clone(), peer: peer.clone(), in_use })
+}
+
+/// The server as it is by now, if it still is what the caller was shown.
+fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, Outcome> {
+    let target = call.target();
+    let Some(server) = fleet.servers.get(target.server.as_str()) else {
+        let message = format!("server `{}` has been removed", target.server);
+        return Err(Outcome::not_sent("removed", message));
+    };
+    if target.kind == TargetKind::Tool
+        && server.status == Status::Ready
+        && server.offers.tool(&target.name).map(Tool::digest) != Some(call.definition_digest())
+    {
+        let message = format!("`{target}` has changed since it was listed");
+        return Err(Outcome::not_sent("definition_changed", message)
+            .with_hint("list the tools again, then call it again"));
+    }
+    Ok(server)
+}
+
+/// Whether waiting makes sense.
+fn may_still_come(server: &Server) -> Result<(), Outcome> {
+    let id = &server.id;
+    let not_ready = |why: String| Outcome::not_sent("not_ready", format!("server `{id}`: {why}"));
+    match &server.status {
+        Status::Starting => Ok(()),
+        Status::Ready => {
+            let open =
+                |instance: &Instance| instance.peer.as_ref().is_some_and(|peer| !peer.is_closed());
+            let resting = server.instances.iter().filter(|instance| open(instance));
+            match resting.filter_map(|instance| instance.health.resting()).next() {
+                Some(why) => Err(not_ready(why).with_hint(format!(
+                    "it is probed in the background; `switchboard doctor {id}`"
+                ))),
+                // Closed a moment ago; the fleet will say so.
+                None => Ok(()),
+            }
+        }
+        status => {
+            let why = status.failure().map_or_else(
+                || status.word().to_owned(),
+                |failure| format!("{}: {}", status.word(), failure.message),
+            );
+            let outcome = not_ready(why);
+            Err(match status.failure().and_then(|failure| failure.hint.clone()) {
+                Some(hint) => outcome.with_hint(hint),
+                None => outcome,
+            })
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! A request that may come back for more input before it has a result.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use memchr::memmem::Finder;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use switchboard_core::Outcome;
+use switchboard_fleet::Asking;
+use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
+use tokio::time::{Instant, timeout_at};
+
+use crate::call::execute::call_message::{Message, Shape};
+use crate::call::execute::run::Reach;
+use crate::call::execute::task::Seen;
+use crate::call::execute::task_mode::AsTask;
+use crate::call::execute::url_required::Addresses;
+use crate::call::execute::{task, url_required};
+
+/// Times that a server may ask before the call is given up.
+pub(super) const ROUNDS: usize = 10;
+
+/// How long a call may take.
+#[derive(Clone, Copy)]
+pub(super) struct Deadlines {
+    pub(super) idle: Duration,
+    pub(super) total: Duration,
+}
+
+impl Deadlines {
+    /// The same, with at most so much time left.
+    pub(super) fn within(self, left: Duration) -> Self {
+        Self { idle: self.idle.min(left), total: self.total }
+    }
+}
+
+/// What a server answered in the end.
+pub(super) enum Answered {
+    /// With a result.
+    Result(Json),
+    /// With the name of a task that goes on.
+    Task(Box<Seen>),
+}
+
+/// Why there is no answer.
+pub(super) enum Stop {
+    /// The request failed.
+    Request(RequestError),
+    /// The call is over, and this is how.
+    Over(Outcome),
+}
+
+impl From<RequestError> for Stop {
+    fn from(error: RequestError) -> Self {
+        Self::Request(error)
+    }
+}
+
+/// Who is called, and what there.
+#[derive(Clone, Copy)]
+pub(super) struct Whom<'a> {
+    pub(super) peer: &'a Peer,
+    pub(super) server: &'a str,
+    pub(super) name: &'a str,
+}
+
+/// Sends a call, and answers what the server asks in between.
+pub(super) async fn exchange(
+    whom: Whom<'_>,
+    message: &Message,
+    deadlines: Deadlines,
+    reach: &Reach<'_>,
+) -> Result<Answered, Stop> {
+    let mut params = Cow::Borrowed(message.params.as_str());
+    let end = Instant::now() + deadlines.total;
+    let meta = reach.meta(whom);
+    let mut addresses = Addresses::default();
+    let mut had_it = false;
+    for _ in 0..=ROUNDS {
+        let left = end.saturating_duration_since(Instant::now());
+        let request = Request {
+            method: message.method,
+            params: &params,
+            idle: deadlines.idle.min(left),
+            total: left,
+            progress: reach.progress.clone(),
+            tag: reach.tag,
+            name: Some(whom.name),
+            headers: &message.headers,
+            meta: &meta,
+            further_meta: reach.further_meta.unwrap_or_default(),
+        };
+        let result = match whom.peer.request(request).await {
+            Err(RequestError::Rpc(error)) if url_required::is(&error, whom.peer) => {
+                // Boxed: the future is large, and most calls do not need it.
+                let visiting = Box::pin(addresses.visit(&error, whom, reach));
+                match timeout_at(end, visiting).await {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(outcome)) => return Err(Stop::Over(outcome)),
+                    Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
+                }
+            }
+            Err(error) if had_it => return Err(after_a_round(error).into()),
+            result => result?,
+        };
+        if message.as_task == AsTask::Yes
+            && let Some(seen) =
+                task::created(&result, Era::Legacy).map_err(RequestError::Protocol)?
+        {
+            return Ok(Answered::Task(Box::new(seen)));
+        }
+        match timeout_at(end, next_round(whom, &result, message, reach)).await {
+            Ok(Ok(Next::Round(next))) => params = Cow::Owned(next),
+            Ok(Ok(Next::Done)) => return Ok(Answered::Result(result)),
+            Ok(Ok(Next::Task(seen))) => return Ok(Answered::Task(seen)),
+            Ok(Err(stop)) => return Err(stop),
+            Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
+        }
+        had_it = true;
+    }
+    let why = format!("the server asked for input more than {ROUNDS} times");
+    Err(RequestError::Protocol(why).into())
+}
+
+/// The server has had the call already: what goes wrong later proves nothing about it.
+fn after_a_round(error: RequestError) -> RequestError {
+    match error {
+        RequestError::NotSent(_)
+        | RequestError::Untrusted(_)
+        | RequestError::Http { .. }
+        | RequestError::Rpc(_) => {
+            RequestError::Unknown(format!("after the server had asked for input: {error}"))
+        }
+        RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => error,
+    }
+}
+
+/// What comes after a result.
+enum Next {
+    /// Another round, with these parameters.
+    Round(String),
+    /// Nothing: it is final.
+    Done,
+    /// A task goes on.
+    Task(Box<Seen>),
+}
+
+/// Made once: it is looked for in every result of a modern server.
+static RESULT_TYPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+
+async fn next_round(
+    whom: Whom<'_>,
+    result: &Json,
+    message: &Message,
+    reach: &Reach<'_>,
+) -> Result<Next, Stop> {
+    // Only a modern server comes back for more; a look at the bytes saves decoding final results.
+    let modern = whom.peer.stance().revision.era() == Era::Modern;
+    if !modern || RESULT_TYPE.find(result.bytes()).is_none() {
+        return Ok(Next::Done);
+    }
+    let Some(shape) = Shape::read(result) else { return Ok(Next::Done) };
+    match shape.result_type {
+        None | Some(r#""complete""#) => return Ok(Next::Done),
+        Some(r#""input_required""#) => {}
+        Some(r#""task""#) => {
+            let seen = Seen::read(result, Era::Modern).map_err(RequestError::Protocol)?;
+            return Ok(Next::Task(Box::new(seen)));
+        }
+        Some(other) => {
+            let why = format!("the result is of the unknown type {other}");
+            return Err(RequestError::Protocol(why).into());
+        }
+    }
+    let mut members = Vec::new();
+    if let Some(asked) = shape.input_requests {
+        let responses = answer_all(asked, whom.server, whom.name, reach).await;
+        let responses = responses.map_err(|error| error.stop(whom.server))?;
+        members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
+    }
+    if let Some(state) = shape.request_state {
+        // Given back as the very bytes that came.
+        members.push(format!(r#""requestState":{state}"#));
+    }
+    if members.is_empty() {
+        let why = "the server asks for input without saying which";
+        return Err(RequestError::Protocol(why.to_owned()).into());
+    }
+    Ok(Next::Round(message.with(&members.join(","))))
+}
+
+#[derive(Deserialize)]
+struct InputRequest<'a> {
+    #[serde(default)]
+    method: String,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// Why what a server asks has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoAnswer {
+    /// It asks for what nobody can read, or nobody has.
+    #[error("{0}")]
+    Mistaken(String),
+    /// Whoever was to answer did not.
+    #[error("it asked for `{method}`, and there was no answer: {why}")]
+    Unanswered { method: String, why: RpcError },
+}
+
+impl NoAnswer {
+    /// What it means for a call. The server has answered and waits for nothing: whatever it has
+    /// done so far, there is nothing unclear about its answer.
+    fn stop(self, server: &str) -> Stop {
+        match self {
+            Self::Mistaken(why) => RequestError::Protocol(why).into(),
+            Self::Unanswered { .. } => {
+                let message = format!("server `{server}` cannot go on: {self}");
+                Stop::Over(Outcome::failed("unanswered", message))
+            }
+        }
+    }
+}
+
+/// What a server is told whose question nobody answered.
+const NOT_SAID: &str = r#"{"action":"cancel"}"#;
+
+/// Puts everything that a server asks to whoever answers.
+pub(super) async fn answer_all(
+    asked: &str,
+    server: &str,
+    name: &str,
+    reach: &Reach<'_>,
+) -> Result<Map<String, Value>, NoAnswer> {
+    let unreadable =
+        |error| NoAnswer::Mistaken(format!("what the server asks cannot be read: {error}"));
+    // The fields of a form stay in the server's order only in its own bytes.
+    let asked: BTreeMap<String, InputRequest<'_>> =
+        serde_json::from_str(asked).map_err(unreadable)?;
+    // All at once: who asks somebody else in turn can put them together.
+    let answering = asked.into_iter().map(async |(key, InputRequest { method, params })| {
+        let params = params.map(Json::from);
+        let (target, call) = (Some(name), Some(reach.tag));
+        let (params, named) = (params.as_ref(), Some(key.as_str()));
+        let asking = Asking { server, target, call, key: named, method: &method, params };
+        let answer = match reach.answer(asking).await {
+            Ok(answer) => answer,
+            Err(error) if error.code == RpcError::METHOD_NOT_FOUND => {
+                let why = format!("the server asked for `{method}`: {error}");
+                return Err(NoAnswer::Mistaken(why));
+            }
+            // There is a word for it only where a person is asked.
+            Err(_) if method == "elicitation/create" => NOT_SAID.to_owned(),
+            Err(why) => return Err(NoAnswer::Unanswered { method, why }),
+        };
+        Ok((key, serde_json::from_str(&answer).map_err(unreadable)?))
+    });
+    try_join_all(answering).await.map(Map::from_iter)
+}

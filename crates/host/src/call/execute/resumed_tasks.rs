@@ -1,0 +1,106 @@
+//! Tasks that are taken up again later, by whoever wants their end.
+
+use std::time::Duration;
+
+use switchboard_catalog::Fleet;
+use switchboard_core::{Outcome, Published, Target, TaskHandle, TaskPlace, TaskState};
+use switchboard_wire::{Era, RequestError, RpcError};
+use tokio::time::Instant;
+
+use crate::call::execute::follow_task::Course;
+use crate::call::execute::run::{ABSOLUTE, Reach, TaskNotes};
+use crate::call::execute::task::Seen;
+use crate::call::execute::task_connection::{NoConnection, connection};
+use crate::call::execute::task_requests::NoWord;
+use crate::call::execute::{task_outcome, task_requests};
+
+/// How long a server may take to give a task up.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+
+/// A task that somebody comes back to.
+#[derive(Clone, Debug)]
+pub(crate) struct Later {
+    /// What was called.
+    pub target: Target,
+    /// Where it runs.
+    pub place: TaskPlace,
+    /// Its name there.
+    pub task: TaskHandle,
+}
+
+/// Waits for the end of a task.
+pub(crate) async fn finish_task(
+    later: &Later,
+    reach: &Reach<'_>,
+    record: &impl TaskNotes,
+) -> Outcome {
+    let Later { target, place, task } = later;
+    let course = Course { place: place.clone(), name: &target.name, task, reach, record };
+    let ended = course.follow(Duration::ZERO, Instant::now() + ABSOLUTE).await;
+    task_outcome::of(ended, target, task, reach.result_limit_bytes)
+}
+
+/// Has a server give a task up.
+///
+/// # Errors
+/// Why the server may go on with it.
+pub(crate) async fn cancel_task(
+    fleet: &Published<Fleet>,
+    place: &TaskPlace,
+    task: &TaskHandle,
+) -> Result<(), String> {
+    let peer = connection(fleet, place, task.era, CANCEL_LIMIT).await.map_err(why_not)?;
+    let cancelling = task_requests::cancel(&peer, task, CANCEL_LIMIT).await;
+    cancelling.map_err(|error| error.to_string())
+}
+
+/// What the server says of a task now.
+///
+/// # Errors
+/// Why it says nothing.
+pub(crate) async fn look_at_task(
+    fleet: &Published<Fleet>,
+    place: &TaskPlace,
+    task: &TaskHandle,
+    limit: Duration,
+) -> Result<TaskState, String> {
+    let peer = connection(fleet, place, task.era, limit).await.map_err(why_not)?;
+    match task_requests::get(&peer, task).await {
+        Ok(seen) => Ok(seen.state),
+        Err(NoWord::Forgotten(why) | NoWord::Broken(why) | NoWord::Later(why)) => Err(why),
+        Err(NoWord::Error(error)) => Err(error.to_string()),
+    }
+}
+
+/// The tasks that a server tells of by itself: only before 2026-07-28, and only if it has such a
+/// list.
+///
+/// # Errors
+/// Why there is no list.
+pub(crate) async fn list_tasks(
+    fleet: &Published<Fleet>,
+    server: &str,
+    limit: Duration,
+) -> Result<Vec<(TaskHandle, TaskState)>, String> {
+    let place = TaskPlace { server: server.to_owned(), instance: 0 };
+    let peer = connection(fleet, &place, Era::Legacy, limit).await;
+    let peer = match peer {
+        Ok(peer) => peer,
+        // The modern form has no list.
+        Err(NoConnection::Removed(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(why_not(error)),
+    };
+    match task_requests::list(&peer).await {
+        Ok(seen) => {
+            Ok(seen.into_iter().map(|Seen { handle, state, .. }| (handle, state)).collect())
+        }
+        Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn why_not(error: NoConnection) -> String {
+    match error {
+        NoConnection::Removed(why) | NoConnection::Away(why) => why,
+    }
+}

@@ -1,0 +1,110 @@
+//! A call that a server goes on with by itself: its name, and what the server says of it.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_core::{TaskHandle, TaskState, TaskStatus};
+use switchboard_wire::{Era, Json, RpcError};
+
+/// A task with all that a server says of it, and what only the modern form tells with it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) handle: TaskHandle,
+    pub(super) state: TaskState,
+    pub(super) asked: Option<Json>,
+    pub(super) result: Option<Json>,
+    pub(super) error: Option<RpcError>,
+}
+
+/// The members of a task in both eras: the modern ones have their unit in their name.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members<'a> {
+    task_id: Option<String>,
+    status: Option<String>,
+    status_message: Option<String>,
+    ttl: Option<f64>,
+    ttl_ms: Option<f64>,
+    poll_interval: Option<f64>,
+    poll_interval_ms: Option<f64>,
+    #[serde(borrow)]
+    input_requests: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Failure>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    code: Option<i64>,
+    message: Option<String>,
+}
+
+impl Seen {
+    /// Reads a task; tells why it is none.
+    pub(super) fn read(text: &Json, era: Era) -> Result<Self, String> {
+        let members: Members<'_> =
+            text.read().map_err(|error| format!("the task cannot be read: {error}"))?;
+        let (ttl, poll) = match era {
+            Era::Legacy => (members.ttl, members.poll_interval),
+            Era::Modern => (members.ttl_ms, members.poll_interval_ms),
+        };
+        let word = members.status.ok_or("the task has no status")?;
+        let status = TaskStatus::from_word(&word)
+            .ok_or_else(|| format!("the task has the unknown status `{word}`"))?;
+        let poll = poll.and_then(milliseconds);
+        let id = members.task_id.filter(|id| !id.is_empty()).ok_or("the task has no name")?;
+        let error = members
+            .error
+            .map(|error| RpcError::new(error.code.unwrap_or(0), error.message.unwrap_or_default()));
+        Ok(Self {
+            handle: TaskHandle { id, era, poll, ttl: ttl.and_then(milliseconds) },
+            state: TaskState { status, message: members.status_message, poll },
+            asked: members.input_requests.map(Json::from),
+            result: members.result.map(Json::from),
+            error,
+        })
+    }
+}
+
+/// The task that a call has become, if its result says that it has.
+///
+/// # Errors
+/// When it says so and names none.
+pub(super) fn created(result: &Json, era: Era) -> Result<Option<Seen>, String> {
+    #[derive(Deserialize)]
+    struct Created<'a> {
+        #[serde(borrow)]
+        task: Option<&'a RawValue>,
+        #[serde(borrow)]
+        content: Option<&'a RawValue>,
+        #[serde(borrow, rename = "resultType")]
+        kind: Option<&'a RawValue>,
+    }
+    let Ok(created) = result.read::<Created<'_>>() else { return Ok(None) };
+    match era {
+        Era::Legacy => match (created.task, created.content) {
+            (Some(task), None) => Seen::read(&Json::from(task), era).map(Some),
+            _ => Ok(None),
+        },
+        Era::Modern if created.kind.map(RawValue::get) == Some(r#""task""#) => {
+            Seen::read(result, era).map(Some)
+        }
+        Era::Modern => Ok(None),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what is no sensible number of milliseconds is left out before"
+)]
+fn milliseconds(number: f64) -> Option<Duration> {
+    let sensible = number.is_finite() && (0.0..1e15).contains(&number);
+    sensible.then(|| Duration::from_millis(number as u64))
+}
+
+#[cfg(test)]
+#[path = "task_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! Whether a call is sent as a task: what the tool says, and what the caller wants.
+
+use serde_json::Value;
+use switchboard_catalog::{ResolvedCall, TaskSupport};
+use switchboard_core::TargetKind;
+use switchboard_wire::Revision;
+use switchboard_wire::handshake::Agreement;
+
+/// What a caller wants of a tool that can go on by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskWish {
+    /// As the configuration says; the caller waits for the end.
+    #[default]
+    AsConfigured,
+    /// A task where the server leaves that to us; the caller waits for the end.
+    Task,
+    /// The same, and the caller does not wait.
+    Detach,
+}
+
+/// Whether the server is asked to make a task of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AsTask {
+    Yes,
+    No,
+}
+
+impl AsTask {
+    /// Only 2025-11-25 lets the caller say so; later the server decides, before it cannot.
+    pub(crate) fn of(call: &ResolvedCall, wish: TaskWish) -> Self {
+        let (target, server) = (call.target(), call.server());
+        if target.kind != TargetKind::Tool {
+            return Self::No;
+        }
+        let support = server.offers.tool(&target.name).map(|tool| tool.facts().task_support);
+        let wanted = match support.unwrap_or_default() {
+            TaskSupport::Forbidden => false,
+            TaskSupport::Optional => {
+                let config = server.config.as_ref();
+                let tool = config.and_then(|config| config.tools.get(&target.name));
+                wish != TaskWish::AsConfigured || tool.is_some_and(|tool| tool.task)
+            }
+            TaskSupport::Required => true,
+        };
+        let agreement = server.agreement.as_deref();
+        if wanted && agreement.is_some_and(takes_tasks) { Self::Yes } else { Self::No }
+    }
+}
+
+/// Whether the server declares that calls of tools may be tasks; the tool's own word is not enough.
+fn takes_tasks(agreement: &Agreement) -> bool {
+    let declared: Value = agreement.capabilities.read().unwrap_or_default();
+    agreement.revision == Revision::NEWEST_LEGACY
+        && declared.pointer("/tasks/requests/tools/call").is_some_and(Value::is_object)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use switchboard_wire::handshake::Agreement;
+    use switchboard_wire::{Json, Revision};
+
+    use super::takes_tasks;
+
+    fn check(capabilities: &Value, revision: Revision, expected: bool) {
+        let agreement = Agreement {
+            revision,
+            capabilities: Json::from(capabilities),
+            server: Json::NULL,
+            instructions: None,
+        };
+        assert_eq!(takes_tasks(&agreement), expected, "{capabilities} {revision}");
+    }
+
+    #[test]
+    fn only_a_server_that_declares_tasks_for_calls_in_the_right_revision_gets_them() {
+        let declared = json!({"tasks": {"list": {}, "requests": {"tools": {"call": {}}}}});
+        check(&declared, Revision::NEWEST_LEGACY, true);
+        check(&declared, Revision::V2025_06_18, false);
+        check(&declared, Revision::NEWEST, false);
+        check(&json!({"tasks": {"list": {}}}), Revision::NEWEST_LEGACY, false);
+        check(&json!({"tasks": {"requests": {}}}), Revision::NEWEST_LEGACY, false);
+        check(&json!({"tools": {}}), Revision::NEWEST_LEGACY, false);
+    }
+}

@@ -1,0 +1,130 @@
+//! The requests about tasks, in both eras.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use switchboard_core::TaskHandle;
+use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
+
+use crate::call::execute::task::Seen;
+
+/// How long one question about a task may take.
+const LIMIT: Duration = Duration::from_secs(20);
+/// As many pages of a server's list of tasks are read.
+const PAGES: usize = 20;
+
+/// Why a question about a task has no answer.
+#[derive(Debug)]
+pub(super) enum NoWord {
+    /// The server does not know the task.
+    Forgotten(String),
+    /// It answered, but not with what was asked for.
+    Broken(String),
+    /// It did not answer, or not sensibly; it may do so later.
+    Later(String),
+    /// The task itself ended with this error.
+    Error(RpcError),
+}
+
+/// Asks how far a task is.
+pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<Seen, NoWord> {
+    let answer = ask(peer, "tasks/get", task, Map::new(), (LIMIT, 0)).await.map_err(of_get)?;
+    let seen = Seen::read(&answer, task.era).map_err(NoWord::Broken)?;
+    if seen.handle.id == task.id {
+        Ok(seen)
+    } else {
+        Err(NoWord::Broken("the server told of another task".to_owned()))
+    }
+}
+
+/// Asks for the result of a task, and waits for it if it has to: before 2026-07-28 only. What the
+/// server asks meanwhile is for the sake of the call that `tag` stands for.
+pub(super) async fn result(
+    peer: &Peer,
+    task: &TaskHandle,
+    limit: Duration,
+    tag: u64,
+) -> Result<Json, NoWord> {
+    ask(peer, "tasks/result", task, Map::new(), (limit, tag)).await.map_err(|error| match error {
+        RequestError::Rpc(error) => NoWord::Error(error),
+        error => NoWord::Later(error.to_string()),
+    })
+}
+
+/// Gives a task the answers that it waits for: from 2026-07-28 on.
+pub(super) async fn update(
+    peer: &Peer,
+    task: &TaskHandle,
+    responses: Map<String, Value>,
+) -> Result<(), RequestError> {
+    let members = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
+    ask(peer, "tasks/update", task, members, (LIMIT, 0)).await.map(drop)
+}
+
+/// Gives a task up.
+pub(super) async fn cancel(
+    peer: &Peer,
+    task: &TaskHandle,
+    limit: Duration,
+) -> Result<(), RequestError> {
+    ask(peer, "tasks/cancel", task, Map::new(), (limit, 0)).await.map(drop)
+}
+
+/// The tasks that a server tells of by itself: before 2026-07-28 only.
+pub(super) async fn list(peer: &Peer) -> Result<Vec<Seen>, RequestError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Page<'a> {
+        #[serde(borrow)]
+        tasks: Vec<&'a RawValue>,
+        next_cursor: Option<String>,
+    }
+    let mut tasks = Vec::new();
+    let mut params = String::from("{}");
+    for _ in 0..PAGES {
+        let answer = peer.request(Request::new("tasks/list", &params, LIMIT)).await?;
+        let page: Page<'_> = answer.read().map_err(|error| {
+            RequestError::Protocol(format!("the list of tasks cannot be read: {error}"))
+        })?;
+        // One that cannot be read does not hide the others.
+        let readable = page.tasks.iter().map(|raw| Seen::read(&Json::from(*raw), Era::Legacy));
+        tasks.extend(readable.filter_map(Result::ok));
+        match page.next_cursor {
+            Some(cursor) => params = json!({ "cursor": cursor }).to_string(),
+            None => break,
+        }
+    }
+    Ok(tasks)
+}
+
+async fn ask(
+    peer: &Peer,
+    method: &str,
+    task: &TaskHandle,
+    mut members: Map<String, Value>,
+    (limit, tag): (Duration, u64),
+) -> Result<Json, RequestError> {
+    members.insert("taskId".to_owned(), Value::from(task.id.as_str()));
+    let params = Value::Object(members).to_string();
+    let request = Request { name: Some(&task.id), tag, ..Request::new(method, &params, limit) };
+    peer.request(request).await
+}
+
+/// What it means that a server does not tell of a task.
+fn of_get(error: RequestError) -> NoWord {
+    match error {
+        // Both eras refuse a name that they do not know as a parameter that does not fit.
+        RequestError::Rpc(error)
+            if matches!(
+                error.code,
+                RpcError::INVALID_PARAMS | RpcError::METHOD_NOT_FOUND | -32_002 | -32_001
+            ) =>
+        {
+            NoWord::Forgotten(error.to_string())
+        }
+        RequestError::Protocol(why) => NoWord::Broken(why),
+        error => NoWord::Later(error.to_string()),
+    }
+}

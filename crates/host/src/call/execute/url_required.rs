@@ -1,0 +1,195 @@
+//! A call that the server runs only after the person has been at an address (error -32042).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use switchboard_core::{Event, Outcome, What};
+use switchboard_fleet::Asking;
+use switchboard_wire::{Era, Json, Peer, RpcError};
+use tokio::sync::broadcast;
+use tokio::time::timeout;
+
+use crate::call::execute::exchange::Whom;
+use crate::call::execute::run::Reach;
+
+/// The code of the error: an address has to be visited first.
+const CODE: i64 = -32_042;
+/// How long the server is waited for before the call is made again, each time longer.
+const PAUSES: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20)];
+/// As many addresses are put to the person at once.
+const ADDRESSES: usize = 5;
+
+/// Whether the error says that an address has to be visited first: a matter of 2025-11-25.
+pub(super) fn is(error: &RpcError, peer: &Peer) -> bool {
+    error.code == CODE && peer.stance().revision.era() == Era::Legacy && error.data.is_some()
+}
+
+/// The addresses of one call that the person has agreed to visit.
+#[derive(Default)]
+pub(super) struct Addresses {
+    agreed: BTreeSet<String>,
+    pauses: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Address {
+    elicitation_id: Option<String>,
+    mode: Option<String>,
+    url: Option<String>,
+}
+
+impl Addresses {
+    /// Puts the addresses to the person; comes back when the call may be made again.
+    ///
+    /// # Errors
+    /// How the call ends if it may not.
+    pub(super) async fn visit(
+        &mut self,
+        error: &RpcError,
+        whom: Whom<'_>,
+        reach: &Reach<'_>,
+    ) -> Result<(), Outcome> {
+        // Before anybody is asked: the server may tell that it is done while they answer.
+        let mut news = reach.events.watch_but_calls();
+        let asked = asked(error).map_err(|why| broken(whom.server, &why))?;
+        let mut new = BTreeSet::new();
+        for (id, params) in asked {
+            if self.agreed.contains(&id) || new.contains(&id) {
+                continue;
+            }
+            agree(&params, whom, reach).await?;
+            new.insert(id);
+        }
+        let pause = if new.is_empty() {
+            let pause = PAUSES.get(self.pauses).ok_or_else(|| not_done(whom.server))?;
+            self.pauses += 1;
+            *pause
+        } else {
+            self.pauses = 1;
+            PAUSES.first().copied().unwrap_or_default()
+        };
+        self.agreed.extend(new);
+        // Some servers never tell; the next attempt shows.
+        timeout(pause, done(&mut news, whom.server, &self.agreed)).await.ok();
+        Ok(())
+    }
+}
+
+/// What is asked, by name: the parameters as the server wrote them.
+fn asked(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
+    #[derive(Deserialize)]
+    struct Needed<'a> {
+        #[serde(borrow)]
+        elicitations: Vec<&'a RawValue>,
+    }
+    let none = || "it names no address to visit".to_owned();
+    let needed = error.data.as_ref().and_then(|data| data.read::<Needed<'_>>().ok());
+    let needed = needed.ok_or_else(none)?.elicitations;
+    if needed.is_empty() {
+        return Err(none());
+    }
+    if needed.len() > ADDRESSES {
+        return Err(format!("it names more than {ADDRESSES} addresses to visit"));
+    }
+    let one = |raw: &RawValue| {
+        let address: Address =
+            serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+        match (address.mode.as_deref(), address.url) {
+            (Some("url"), Some(url)) => {
+                Ok((address.elicitation_id.unwrap_or(url), Json::from(raw)))
+            }
+            _ => Err("it asks for something else than a visit to an address".to_owned()),
+        }
+    };
+    needed.into_iter().map(one).collect()
+}
+
+async fn agree(params: &Json, whom: Whom<'_>, reach: &Reach<'_>) -> Result<(), Outcome> {
+    #[derive(Deserialize)]
+    struct Reply {
+        action: String,
+    }
+    let asking = Asking {
+        key: None,
+        server: whom.server,
+        target: Some(whom.name),
+        call: Some(reach.tag),
+        method: "elicitation/create",
+        params: Some(params),
+    };
+    let answer = reach.answer(asking).await;
+    let answer = answer.map_err(|error| broken(whom.server, &error.to_string()))?;
+    let action = serde_json::from_str::<Reply>(&answer).map(|reply| reply.action);
+    if action.is_ok_and(|action| action == "accept") {
+        return Ok(());
+    }
+    let message = format!(
+        "server `{}` runs it only after a visit to an address, and nobody agreed to that",
+        whom.server
+    );
+    Err(Outcome::refused("url_declined", message))
+}
+
+/// Waits until the server tells that one of them is done.
+async fn done(news: &mut broadcast::Receiver<Event>, server: &str, ids: &BTreeSet<String>) {
+    loop {
+        match news.recv().await {
+            Ok(Event { what: What::ElicitationComplete { server: by, id }, .. })
+                if by == server && ids.contains(&id) =>
+            {
+                return;
+            }
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+fn broken(server: &str, why: &str) -> Outcome {
+    let message = format!("server `{server}` wants an address to be visited first, but {why}");
+    Outcome::refused("url_required", message)
+}
+
+fn not_done(server: &str) -> Outcome {
+    let message = format!("server `{server}` still waits for what is done at the address");
+    Outcome::refused("url_required", message)
+        .with_hint("finish what the page asks for, then call it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use switchboard_wire::{Json, RpcError};
+
+    use super::asked;
+
+    fn check(data: &Value, expected: Result<&[&str], &str>) {
+        let mut error = RpcError::new(super::CODE, "an address first");
+        error.data = Some(Json::from(data));
+        let asked =
+            asked(&error).map(|asked| asked.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
+        let expected = expected.map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(asked, expected.map_err(str::to_owned), "{data}");
+    }
+
+    #[test]
+    fn only_addresses_are_asked_about_and_not_too_many() {
+        let one =
+            |id: &str| json!({"mode": "url", "elicitationId": id, "url": "https://a.example"});
+        check(&json!({"elicitations": [one("x"), one("y")]}), Ok(&["x", "y"]));
+        let nameless = json!({"mode": "url", "url": "https://a.example"});
+        check(&json!({"elicitations": [nameless]}), Ok(&["https://a.example"]));
+        check(&json!({"elicitations": []}), Err("it names no address to visit"));
+        check(&json!({}), Err("it names no address to visit"));
+        let form = json!({"mode": "form", "elicitationId": "x", "requestedSchema": {}});
+        let other = "it asks for something else than a visit to an address";
+        check(&json!({"elicitations": [form]}), Err(other));
+        let many: Vec<Value> = (0..6).map(|n| one(&n.to_string())).collect();
+        let too_many = "it names more than 5 addresses to visit";
+        check(&json!({ "elicitations": many }), Err(too_many));
+    }
+}

@@ -1,0 +1,339 @@
+//! The part of the line that asks hooks: before a call, about whether it may run; after it, about its result.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_catalog::ResolvedCall;
+use switchboard_core::{
+    Caller, Happened, Origin, Outcome, ProposedCall, Target, TargetKind, TimelineStep, What,
+};
+use switchboard_policy::PermittedCall;
+use switchboard_store::{Full, OpenCall, VerdictWord};
+use switchboard_wire::Json;
+
+use crate::call::pipeline::{Attention, Passage, with_hint};
+use crate::hooks::{Answer, Hook, HookSet, Judged, Occasion, Permission, Ran, Reached, Rules};
+use crate::host::Host;
+
+/// So often arguments may be put in place of others before the call is given up.
+const MOST_ROUNDS: usize = 5;
+/// As much of arguments that a hook put in place is kept where they did not leave, in characters.
+const KEPT_ARGUMENTS: usize = 4_000;
+
+/// A call that ran, for those who are told afterwards.
+pub(crate) struct Done {
+    pub(crate) hooks: Arc<HookSet>,
+    pub(crate) occasion: Occasion,
+    pub(crate) took: Duration,
+}
+
+/// What all hooks together say in one round.
+enum Round {
+    Passed,
+    /// A person has to agree.
+    Asked(Doubt),
+    /// A hook puts other arguments in place, and may want a person to agree to them.
+    Rewritten {
+        hook: Arc<Hook>,
+        arguments: Json,
+        doubt: Option<Doubt>,
+    },
+}
+
+/// Why a hook wants a person to agree.
+struct Doubt {
+    why: String,
+    /// Whether the person learns something by it.
+    has_words: bool,
+}
+
+impl Passage<'_> {
+    /// Asks all hooks about a permitted call. What they rewrite is looked up, decided and asked
+    /// about again.
+    pub(crate) async fn pass_hooks(
+        &self,
+        hooks: &Arc<HookSet>,
+        mut permitted: PermittedCall,
+    ) -> Result<PermittedCall, Outcome> {
+        if let Some(error) = hooks.broken() {
+            let message = format!("hooks cannot be asked: {error}");
+            self.open.decided(VerdictWord::Deny, message.as_str());
+            return Err(with_hint(Outcome::denied("hook_error", message), error.hint()));
+        }
+        let mut rewriter: Option<Arc<Hook>> = None;
+        let mut doubt: Option<Doubt> = None;
+        // Whether a person has agreed to exactly these arguments after a hook asked for it.
+        let mut agreed = false;
+        for _ in 0..MOST_ROUNDS {
+            match self.round(hooks, &permitted, rewriter.as_ref()).await? {
+                Round::Rewritten { hook, arguments, doubt: more } => {
+                    permitted = self.rewrite(permitted.call(), &hook, arguments).await?;
+                    (rewriter, agreed) = (Some(hook), false);
+                    doubt = more.or(doubt);
+                    continue;
+                }
+                Round::Asked(asked) => doubt = doubt.or(Some(asked)),
+                Round::Passed => {}
+            }
+            let Some(Doubt { why, has_words }) = doubt.take() else { return Ok(permitted) };
+            if agreed || permitted.was_reviewed() && !has_words {
+                return Ok(permitted);
+            }
+            let seen = permitted.call().arguments().bytes().clone();
+            permitted = self.doubt(permitted, why).await?;
+            if *permitted.call().arguments().bytes() == seen {
+                return Ok(permitted);
+            }
+            // What the person put in place was seen by no hook.
+            (rewriter, agreed) = (None, true);
+        }
+        let message = "hooks put other arguments in place again and again";
+        self.open.decided(VerdictWord::Deny, message);
+        self.note_decision();
+        Err(Outcome::denied("hook_error", message))
+    }
+
+    /// Asks every hook once, but not about its own rewrite.
+    async fn round(
+        &self,
+        hooks: &HookSet,
+        permitted: &PermittedCall,
+        rewriter: Option<&Arc<Hook>>,
+    ) -> Result<Round, Outcome> {
+        let call = permitted.call();
+        let occasion = self.host.occasion(call, self.caller, self.open);
+        let mut doubt = None;
+        let mut chain_is_over = false;
+        for hook in hooks.before() {
+            let is_skipped = rewriter.is_some_and(|rewriter| Arc::ptr_eq(rewriter, hook))
+                || chain_is_over && hook.rules == Rules::Of2341;
+            if is_skipped || !hook.is_about(&call.target().server, &call.target().name) {
+                continue;
+            }
+            let Some(answer) = self.ask_hook(hook, &occasion).await? else { continue };
+            chain_is_over |= hook.rules == Rules::Of2341;
+            match answer.permission {
+                Permission::Deny => return Err(self.denied(hook, &answer)),
+                Permission::Ask => doubt = doubt.or_else(|| Some(Doubt::of(hook, &answer))),
+                Permission::Allow => {}
+            }
+            if let Some(arguments) = answer.updated_input.filter(|new| is_other(new, call)) {
+                if call.target().kind != TargetKind::Tool {
+                    return Err(self.failed(hook, "puts arguments in place where there are none"));
+                }
+                let hook = Arc::clone(hook);
+                return Ok(Round::Rewritten { hook, arguments, doubt });
+            }
+        }
+        Ok(doubt.map_or(Round::Passed, Round::Asked))
+    }
+
+    /// Asks one hook; gives nothing if it failed and may.
+    async fn ask_hook(&self, hook: &Hook, occasion: &Occasion) -> Result<Option<Answer>, Outcome> {
+        self.note_decision();
+        let Ran { judged, took } = self.host.guard().hooks().runner().ask(hook, occasion).await;
+        let (answer, problem, message) = match &judged {
+            Judged::Answered(answer) => (answer.permission.as_str(), None, answer.words()),
+            Judged::Failed(failure) => ("error", Some(failure.message.as_str()), None),
+        };
+        let noted = Noted { hook, answer, problem, message, took };
+        self.host.note_hook(self.open, noted);
+        match judged {
+            Judged::Answered(answer) => Ok(Some(answer)),
+            Judged::Failed(failure) if Ran::stops(&failure, hook) => {
+                Err(self.failed(hook, &failure.message))
+            }
+            Judged::Failed(_) => Ok(None),
+        }
+    }
+
+    /// Looks the call up with the arguments of a hook, and decides about it again.
+    async fn rewrite(
+        &self,
+        call: &ResolvedCall,
+        hook: &Hook,
+        arguments: Json,
+    ) -> Result<PermittedCall, Outcome> {
+        let kept: String = arguments.as_str().chars().take(KEPT_ARGUMENTS).collect();
+        let put_in_place = format!("{} put these arguments in place: {kept}", named(hook));
+        let proposed = ProposedCall { target: call.target().clone(), arguments };
+        let resolved = self
+            .lease
+            .resolve(proposed)
+            .map_err(|error| self.failed(hook, &format!("{error}; {put_in_place}")))?;
+        let decided = self.decide(resolved).await;
+        self.open.noted(&put_in_place);
+        self.note_decision();
+        decided.map_err(|mut outcome| {
+            let said = outcome.message.take().unwrap_or_else(|| outcome.kind.as_str().to_owned());
+            outcome.with_message(format!("{said}; {put_in_place}"))
+        })
+    }
+
+    /// Notes what is decided by now: where there are hooks, that is not always the end of it.
+    pub(crate) fn note_decision(&self) {
+        if let Some((verdict, by)) = self.open.verdict() {
+            let number = self.open.id().get().cast_unsigned();
+            self.host.ledger().timelines().add_decision(number, verdict.as_str(), &by);
+        }
+    }
+
+    fn denied(&self, hook: &Hook, answer: &Answer) -> Outcome {
+        let mut message = format!("{} does not allow it", named(hook));
+        if let Some(words) = answer.words() {
+            message.push_str(": ");
+            message.push_str(&words);
+        }
+        self.open.decided(VerdictWord::Deny, named(hook));
+        self.note_decision();
+        Outcome::denied("hook", message)
+    }
+
+    fn failed(&self, hook: &Hook, problem: &str) -> Outcome {
+        let message =
+            format!("{} could not be asked, so the call does not run: {problem}", named(hook));
+        self.open.decided(VerdictWord::Deny, format!("{}: {problem}", named(hook)));
+        self.note_decision();
+        Outcome::denied("hook_error", message)
+            .with_hint("put the hook right; `switchboard hooks test` shows what each one says")
+    }
+}
+
+impl Host {
+    /// Tells the hooks of a result, until the caller does not want to wait any more. Nothing that
+    /// happens there changes the result.
+    pub(crate) async fn tell_hooks(
+        &self,
+        done: &Done,
+        result: &str,
+        about: (&OpenCall, &Attention),
+    ) {
+        let Done { hooks, occasion, took } = done;
+        let (open, attention) = about;
+        let runner = self.guard().hooks().runner();
+        let telling = async {
+            for hook in hooks.after() {
+                if !hook.is_about(&occasion.target.server, &occasion.target.name) {
+                    continue;
+                }
+                let (failure, told) = runner.tell(hook, occasion, result, *took).await;
+                let problem = failure.as_ref().map(|failure| failure.message.as_str());
+                let answer = if problem.is_some() { "error" } else { "told" };
+                let message = None;
+                self.note_hook(open, Noted { hook, answer, problem, message, took: told });
+            }
+        };
+        attention.cancel.run_until_cancelled(telling).await;
+    }
+
+    /// Tells the hooks of the result of a call that went on as a task.
+    pub(crate) async fn tell_hooks_of_task(
+        &self,
+        full: &Full,
+        target: &Target,
+        result: &str,
+        about: (&OpenCall, &Attention),
+    ) {
+        let hooks = self.guard().hooks().in_force().filter(|hooks| !hooks.after().is_empty());
+        let Some(hooks) = hooks else { return };
+        let arguments = full.sent_arguments.as_ref().unwrap_or(&full.arguments);
+        let servers = &self.fleet().load().servers;
+        let config = servers.get(target.server.as_str()).and_then(|server| server.config.clone());
+        let id = full.summary.id.to_string();
+        let occasion = Occasion {
+            conversation: format!("call-{id}"),
+            call: id,
+            model: full.summary.caller.strip_prefix("model:").unwrap_or_default().to_owned(),
+            roots: self.workspace_roots(),
+            target: target.clone(),
+            arguments: String::from_utf8_lossy(arguments).into_owned(),
+            reached: Reached::of(config.as_deref()),
+        };
+        let took = about.0.elapsed();
+        self.tell_hooks(&Done { hooks, occasion, took }, result, about).await;
+    }
+
+    /// The call as hooks are shown it.
+    pub(crate) fn occasion(
+        &self,
+        call: &ResolvedCall,
+        caller: &Caller,
+        open: &OpenCall,
+    ) -> Occasion {
+        let id = open.id().to_string();
+        let session = caller.reference.as_deref().and_then(|text| text.split('/').next());
+        Occasion {
+            conversation: session.map_or_else(|| format!("call-{id}"), str::to_owned),
+            call: id,
+            model: match caller.origin {
+                Origin::Model => caller.name.clone(),
+                Origin::Person | Origin::Client => String::new(),
+            },
+            roots: self.workspace_roots(),
+            target: call.target().clone(),
+            arguments: call.arguments().as_str().to_owned(),
+            reached: Reached::of(call.server().config.as_deref()),
+        }
+    }
+
+    fn workspace_roots(&self) -> Vec<PathBuf> {
+        match self.config().load().settings.roots.as_slice() {
+            [] => vec![self.guard().current_folder().to_owned()],
+            roots => roots.to_vec(),
+        }
+    }
+
+    fn note_hook(&self, open: &OpenCall, noted: Noted<'_>) {
+        let Noted { hook, answer, problem, message, took } = noted;
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let what = Happened::Hook {
+            hook: hook.name.clone(),
+            level: hook.level.as_str().to_owned(),
+            when: hook.when.as_str().to_owned(),
+            answer: answer.to_owned(),
+            problem: problem.map(str::to_owned),
+            message,
+        };
+        let number = open.id().get().cast_unsigned();
+        self.ledger().timelines().add(number, TimelineStep::ended_now(took, what));
+        self.events().tell(|| What::HookRan {
+            call: open.id().to_string(),
+            hook: hook.name.clone(),
+            level: hook.level.as_str().to_owned(),
+            when: hook.when.as_str().to_owned(),
+            answer: answer.to_owned(),
+            problem: problem.map(str::to_owned),
+            milliseconds,
+        });
+    }
+}
+
+/// What came of a hook, for the record.
+struct Noted<'a> {
+    hook: &'a Hook,
+    answer: &'a str,
+    problem: Option<&'a str>,
+    /// What it said to people or models.
+    message: Option<String>,
+    took: Duration,
+}
+
+impl Doubt {
+    fn of(hook: &Hook, answer: &Answer) -> Self {
+        let words = answer.user_message.as_deref();
+        let said = words.map(|said| format!(": {said}")).unwrap_or_default();
+        let why = format!("{} wants a person to agree{said}", named(hook));
+        Self { why, has_words: words.is_some() }
+    }
+}
+
+fn named(hook: &Hook) -> String {
+    format!("hook `{}` ({})", hook.name, hook.level.as_str())
+}
+
+/// Whether these are other arguments, and not the same ones written differently.
+fn is_other(new: &Json, call: &ResolvedCall) -> bool {
+    let value = |json: &Json| json.read::<serde_json::Value>().ok();
+    value(new).is_none() || value(new) != value(call.arguments())
+}

@@ -1,0 +1,88 @@
+//! What a person allowed for as long as a caller's session goes on.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_catalog::ResolvedCall;
+use switchboard_core::{Caller, Target};
+
+use crate::call::pipeline::Session;
+
+/// So many sessions are remembered; then all are asked again.
+const MOST: usize = 10_000;
+
+/// A target, and the definition that the person saw.
+type Shown = (Target, Arc<str>);
+
+/// What was allowed, by session.
+#[derive(Debug, Default)]
+pub(crate) struct SessionAnswers {
+    allowed: Mutex<HashMap<String, BTreeSet<Shown>>>,
+}
+
+impl SessionAnswers {
+    /// Allows the call's target, as it is defined, in the caller's session; a call that stands alone
+    /// has none.
+    pub(crate) fn allow(&self, whose: (&Caller, &Session), call: &ResolvedCall) {
+        let Some(session) = session_of(whose) else { return };
+        let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if allowed.len() >= MOST {
+            allowed.clear();
+        }
+        allowed.entry(session).or_default().insert(of(call));
+    }
+
+    /// Whether it was allowed.
+    pub(crate) fn allows(&self, whose: (&Caller, &Session), call: &ResolvedCall) -> bool {
+        let Some(session) = session_of(whose) else { return false };
+        let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        allowed.get(&session).is_some_and(|targets| targets.contains(&of(call)))
+    }
+}
+
+fn of(call: &ResolvedCall) -> Shown {
+    (call.target().clone(), Arc::clone(call.definition_digest()))
+}
+
+/// The references of a conversation begin with its name; anyone else is known by what it proved, or
+/// else by its own name.
+fn session_of((caller, session): (&Caller, &Session)) -> Option<String> {
+    match session {
+        Session::Alone => return None,
+        Session::Of(whoever) => return Some(format!("proven {whoever}")),
+        Session::OfCaller => {}
+    }
+    let reference = caller.reference.as_deref();
+    Some(match reference.and_then(|reference| reference.split_once('/')) {
+        Some((conversation, _)) => format!("conversation {conversation}"),
+        None => format!("{} {} {}", caller.face, caller.origin, caller.name),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::{Caller, Face, Origin};
+
+    use super::session_of;
+    use crate::call::pipeline::Session;
+
+    #[test]
+    fn a_session_is_a_conversation_or_a_caller() {
+        let caller = |name: &str, reference: Option<&str>| Caller {
+            face: Face::Gateway,
+            origin: Origin::Client,
+            name: name.to_owned(),
+            reference: reference.map(str::to_owned),
+        };
+        let of = |name, reference| session_of((&caller(name, reference), &Session::OfCaller));
+        let same = of("one", Some("talk/1"));
+        assert_eq!(of("two", Some("talk/2")), same);
+        assert_ne!(of("one", None), of("two", None));
+        assert_ne!(of("one", Some("other/1")), same);
+        // A name that others have as well is nobody's proof.
+        let proven = |who: &str| session_of((&caller("one", None), &Session::Of(who.into())));
+        assert_ne!(proven("a"), proven("b"));
+        assert_ne!(proven("a"), of("one", None));
+        assert_eq!(session_of((&caller("one", None), &Session::Alone)), None);
+    }
+}

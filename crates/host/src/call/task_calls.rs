@@ -1,0 +1,266 @@
+//! Calls that servers go on with as tasks: waited for, looked at and given up later, by anybody.
+
+use std::sync::Arc;
+
+use switchboard_core::{Outcome, ProposedCall, Target, TaskHandle, TaskPlace, TaskState};
+use switchboard_store::{
+    CallId, Full, LedgerError, OpenCall, Record, StoredTask, TaskNote, VerdictWord,
+};
+use switchboard_wire::Json;
+
+use crate::call::execute;
+use crate::call::execute::{Later, TaskNotes};
+use crate::call::pipeline::Attention;
+use crate::host::Host;
+
+/// Why nothing can be done about a task.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// The record cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// There is no such call.
+    #[error("no call {0} is recorded")]
+    NoCall(CallId),
+    /// The call is none that goes on by itself.
+    #[error("call {0} did not become a task")]
+    NoTask(CallId),
+    /// The server did not do what was asked.
+    #[error("server `{server}`: {why}")]
+    Server {
+        /// Which server.
+        server: String,
+        /// What it says, or why it says nothing.
+        why: String,
+    },
+}
+
+impl TaskError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Ledger(error) => error.hint(),
+            Self::NoCall(_) | Self::NoTask(_) => Some("`switchboard tasks` lists them"),
+            Self::Server { .. } => None,
+        }
+    }
+}
+
+/// The task that a call has become.
+#[derive(Debug)]
+pub(crate) struct RunningTask {
+    pub target: String,
+    pub place: TaskPlace,
+    pub task: TaskHandle,
+}
+
+impl RunningTask {
+    /// Writes down what is known of the task.
+    pub(crate) async fn note(&self, open: &OpenCall, task: &TaskHandle, state: &TaskState) {
+        let note = TaskNote {
+            place: self.place.clone(),
+            target: self.target.clone(),
+            task: task.clone(),
+            state: state.clone(),
+        };
+        // What cannot be written is followed here all the same; only nobody else can.
+        open.task(note).await.ok();
+    }
+}
+
+/// A task that was taken up again, and its call.
+struct TakenUp<'a> {
+    open: &'a OpenCall,
+    running: RunningTask,
+}
+
+impl TaskNotes for TakenUp<'_> {
+    async fn task_says(&self, task: &TaskHandle, state: &TaskState) {
+        self.running.note(self.open, task, state).await;
+    }
+}
+
+impl Host {
+    /// Waits for the end of a call that goes on as a task, and records it. A caller that gives up
+    /// leaves the task as it is.
+    ///
+    /// # Errors
+    /// When there is no such task, or the record cannot be read.
+    pub async fn finish_task(
+        &self,
+        call: CallId,
+        attention: &Attention,
+    ) -> Result<Record, TaskError> {
+        let (full, stored) = self.stored_task(call).await?;
+        if full.summary.outcome.is_some() {
+            return Ok(self.record_of(&full).await?);
+        }
+        let later = later(&full, &stored);
+        let open = self.ledger().take_up(&full);
+        let outcome = {
+            let StoredTask { place, target, task, .. } = stored.clone();
+            let record = TakenUp { open: &open, running: RunningTask { target, place, task } };
+            let reach = self.reach(call, attention);
+            let finishing = execute::finish_task(&later, &reach, &record);
+            match attention.cancel.run_until_cancelled(finishing).await {
+                Some(outcome) => self.checked(&full, &later, outcome),
+                None => {
+                    let message = format!("nobody waits for the task `{}`", stored.task.id);
+                    Outcome::unknown(Outcome::TASK_RUNNING, message)
+                }
+            }
+        };
+        let outcome = expired(outcome, &stored);
+        if let Some(result) = &outcome.result {
+            let result = String::from_utf8_lossy(result);
+            self.tell_hooks_of_task(&full, &later.target, &result, (&open, attention)).await;
+        }
+        let record = self.settle(open, outcome).await;
+        self.tell_finished(&later.target, &record);
+        self.first_end(record).await
+    }
+
+    /// Has the server of a call that goes on as a task give it up, and records that.
+    ///
+    /// # Errors
+    /// When there is no such task, or the server did not do it.
+    pub async fn cancel_task(&self, call: CallId) -> Result<Record, TaskError> {
+        let (full, stored) = self.stored_task(call).await?;
+        if full.summary.outcome.is_some() {
+            return Ok(self.record_of(&full).await?);
+        }
+        let cancelled = execute::cancel_task(self.fleet(), &stored.place, &stored.task).await;
+        cancelled.map_err(|why| TaskError::Server { server: stored.place.server.clone(), why })?;
+        let target = later(&full, &stored).target;
+        let outcome = Outcome::cancelled("by_caller", given_up(&target));
+        let record = self.settle(self.ledger().take_up(&full), outcome).await;
+        self.tell_finished(&target, &record);
+        self.first_end(record).await
+    }
+
+    /// What the server says now of the task that a call has become.
+    ///
+    /// # Errors
+    /// When there is no such task, or the server says nothing.
+    pub async fn look_at_task(&self, call: CallId) -> Result<TaskState, TaskError> {
+        let (_, stored) = self.stored_task(call).await?;
+        let limit = self.start_limit();
+        let looking = execute::look_at_task(self.fleet(), &stored.place, &stored.task, limit);
+        let server = stored.place.server.clone();
+        looking.await.map_err(|why| TaskError::Server { server, why })
+    }
+
+    /// The tasks that a server tells of by itself, known to us or not.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub async fn tasks_of(&self, server: &str) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
+        let listing = execute::list_tasks(self.fleet(), server, self.start_limit());
+        listing.await.map_err(|why| TaskError::Server { server: server.to_owned(), why })
+    }
+
+    /// Closes a call, or leaves it open where a task of it goes on that others can finish.
+    pub async fn settle(&self, open: OpenCall, outcome: Outcome) -> Record {
+        if !(outcome.is_running() && open.is_task()) {
+            return open.close(outcome).await;
+        }
+        let outcome = match self.ledger().opened() {
+            Some(_) => {
+                let id = open.id();
+                outcome.with_hint(format!("`switchboard tasks wait {id}` waits for its end"))
+            }
+            None => outcome,
+        };
+        open.leave(outcome)
+    }
+
+    /// How a call ends that its caller gave up; a task is given up with it.
+    pub(crate) async fn given_up(&self, target: &Target, task: Option<&RunningTask>) -> Outcome {
+        let message = given_up(target);
+        let Some(RunningTask { place, task, .. }) = task else {
+            return Outcome::cancelled("by_caller", message);
+        };
+        match execute::cancel_task(self.fleet(), place, task).await {
+            Ok(()) => Outcome::cancelled("by_caller", message),
+            Err(why) => {
+                let id = &task.id;
+                let message = format!("{message}; its task `{id}` may go on: {why}");
+                Outcome::cancelled("by_caller", message)
+            }
+        }
+    }
+
+    async fn stored_task(&self, call: CallId) -> Result<(Full, StoredTask), TaskError> {
+        let full = self.ledger().show(call).await?.ok_or(TaskError::NoCall(call))?;
+        let stored = self.ledger().task_of(call).await?.ok_or(TaskError::NoTask(call))?;
+        Ok((full, stored))
+    }
+
+    /// The result has to have the shape that the tool promised, if that is still what it was.
+    fn checked(&self, full: &Full, later: &Later, outcome: Outcome) -> Outcome {
+        let lease = self.lease();
+        let sent = full.sent_arguments.as_ref().unwrap_or(&full.arguments).clone();
+        let Ok(arguments) = Json::checked(sent) else { return outcome };
+        let proposed = ProposedCall { target: later.target.clone(), arguments };
+        match lease.resolve(proposed) {
+            Ok(call) if full.definition_digest.as_deref() == Some(call.definition_digest()) => {
+                lease.check_output(&call, outcome)
+            }
+            _ => outcome,
+        }
+    }
+
+    /// The record, or the one of somebody who was faster.
+    async fn first_end(&self, record: Record) -> Result<Record, TaskError> {
+        let Some(id) = record.id.filter(|_| !record.recorded) else { return Ok(record) };
+        match self.ledger().show(id).await? {
+            Some(full) if full.summary.outcome.is_some() => Ok(self.record_of(&full).await?),
+            _ => Ok(record),
+        }
+    }
+
+    /// What the ledger knows of a call that has ended.
+    async fn record_of(&self, full: &Full) -> Result<Record, LedgerError> {
+        let summary = &full.summary;
+        let word = |(word, by): &(VerdictWord, String)| (*word, Arc::from(by.as_str()));
+        let outcome = Outcome {
+            error: None,
+            kind: summary.outcome.unwrap_or(switchboard_core::OutcomeKind::Unknown),
+            reason: summary.reason.clone(),
+            message: full.message.clone(),
+            hint: full.hint.clone(),
+            result: self.ledger().result_of(full).await?,
+        };
+        Ok(Record {
+            id: Some(summary.id),
+            outcome,
+            created_at: summary.created_at,
+            duration: summary.duration.unwrap_or_default(),
+            verdict: summary.verdict.as_ref().map(word),
+            recorded: true,
+            edited: full.sent_arguments.clone(),
+        })
+    }
+}
+
+fn later(full: &Full, stored: &StoredTask) -> Later {
+    let StoredTask { place, target, task, .. } = stored.clone();
+    Later { target: Target::new(full.summary.kind, &place.server, &target), place, task }
+}
+
+/// A server keeps a task for a time; it may be asked about too late.
+fn expired(outcome: Outcome, stored: &StoredTask) -> Outcome {
+    let lost = outcome.reason.as_deref() == Some("task_lost");
+    if lost && stored.is_expired() {
+        let StoredTask { place, task, .. } = stored;
+        let message =
+            format!("server `{}` kept the task `{}` only for a time", place.server, task.id);
+        return outcome.with_message(message);
+    }
+    outcome
+}
+
+fn given_up(target: &Target) -> String {
+    format!("the call of `{target}` was given up")
+}

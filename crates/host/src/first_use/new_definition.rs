@@ -1,0 +1,96 @@
+//! What a person is shown of one definition of a new server: its words, and how much harm it could do.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use switchboard_config::ServerConfig;
+use switchboard_core::{Caller, Risk, Target, TargetKind};
+use switchboard_policy::{Facts, SessionFacts, risk_of};
+use switchboard_text::shown_text;
+use switchboard_trust::{Held, PinKind};
+
+/// As much of a definition's words is shown, in characters.
+const LONGEST: usize = 300;
+
+/// One definition of a new server.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct NewDefinition {
+    /// What it is.
+    pub kind: PinKind,
+    /// Its name; empty for instructions.
+    pub name: String,
+    /// What it says of itself, cut where it is long.
+    pub says: String,
+    /// What the server says of a tool: `read-only`, `may destroy`.
+    pub hints: Vec<&'static str>,
+    /// How much harm a call of it could do, as far as that is seen without arguments.
+    pub risk: Option<Risk>,
+    /// The canonical text of all of it.
+    pub definition: String,
+    /// The fingerprint of that.
+    pub digest: String,
+}
+
+impl NewDefinition {
+    pub(crate) fn of(entry: &ServerConfig, held: &Held) -> Self {
+        let parsed: Value = serde_json::from_str(&held.now).unwrap_or_default();
+        let says = match &parsed {
+            Value::String(said) => said.as_str(),
+            other => other.get("description").and_then(Value::as_str).unwrap_or_default(),
+        };
+        let hints = parsed.get("annotations").cloned().unwrap_or_default();
+        Self {
+            kind: held.kind,
+            name: held.name.clone(),
+            says: shown_text(says, LONGEST),
+            hints: hint_words(&hints),
+            risk: (held.kind == PinKind::Tool).then(|| risk(entry, &held.name, &hints)),
+            definition: held.now.clone(),
+            digest: held.digest.clone(),
+        }
+    }
+}
+
+fn hint_words(hints: &Value) -> Vec<&'static str> {
+    let says = |name: &str| hints.get(name).and_then(Value::as_bool);
+    let read_only = says("readOnlyHint") == Some(true);
+    let words = [
+        (read_only, "read-only"),
+        (!read_only && says("destructiveHint") == Some(true), "may destroy"),
+        (says("openWorldHint") == Some(true), "reaches outside"),
+    ];
+    words.into_iter().filter_map(|(is_said, word)| is_said.then_some(word)).collect()
+}
+
+fn risk(entry: &ServerConfig, tool: &str, hints: &Value) -> Risk {
+    let target = Target::new(TargetKind::Tool, entry.id.as_str(), tool);
+    let (caller, session) = (Caller::person(), SessionFacts::default());
+    let facts = Facts::without_definition(&target, "{}", Some(entry), &caller, &session);
+    match hints {
+        Value::Object(_) => risk_of(&facts.with_annotations(&hints.to_string(), Some(entry))),
+        _ => risk_of(&facts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_of_its_tools_is_told_in_words() {
+        for (hints, words) in [
+            (json!({}), vec![]),
+            (json!({"readOnlyHint": true, "destructiveHint": true}), vec!["read-only"]),
+            (json!({"readOnlyHint": "yes", "destructiveHint": true}), vec!["may destroy"]),
+            (
+                json!({"destructiveHint": true, "openWorldHint": true}),
+                vec!["may destroy", "reaches outside"],
+            ),
+            (json!([true]), vec![]),
+        ] {
+            assert_eq!(hint_words(&hints), words, "{hints}");
+        }
+    }
+}

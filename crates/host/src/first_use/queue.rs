@@ -1,0 +1,127 @@
+//! Servers that wait for their first approval are put before people in the queue, whichever face they sit at.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_config::{Config, ServerConfig};
+use switchboard_core::{Published, ServerId, Tasks};
+use switchboard_scan::{Severity, verdict};
+use switchboard_store::{Audit, Reply};
+use switchboard_text::shown_text;
+use switchboard_trust::first_approval::{approve, first_use_version};
+use switchboard_trust::{Held, Quarantine, findings_in};
+use tokio_util::sync::CancellationToken;
+
+use crate::review::{Waiting, put_consent};
+
+/// How long such a question waits: longer than anybody lets a host run.
+const LIMIT: Duration = Duration::from_secs(30 * 86_400);
+/// So many definitions are named in the question; all of them are counted.
+const NAMED: usize = 200;
+/// As much of a definition's words is shown, in characters.
+const LONGEST: usize = 300;
+
+/// Asks people about servers that nobody has approved.
+pub(crate) struct FirstUses {
+    pub(crate) config: Published<Config>,
+    pub(crate) waiting: Waiting,
+    pub(crate) audit: Audit,
+    pub(crate) state: PathBuf,
+}
+
+impl FirstUses {
+    /// Asks about every server as soon as it is known what it offers, once for each version of that.
+    pub(crate) fn follow(self, held: &Published<Quarantine>, tasks: &Tasks) {
+        let (mut changes, stopping) = (held.changes(), tasks.stopping().clone());
+        let (this, spawner) = (Arc::new(self), tasks.clone());
+        tasks.spawn(async move {
+            let mut asked: BTreeMap<ServerId, (String, CancellationToken)> = BTreeMap::new();
+            let mut quarantine = changes.load();
+            loop {
+                asked.retain(|server, (version, question)| {
+                    let is_same =
+                        first_use_version(&quarantine, server).is_some_and(|now| now == *version);
+                    if !is_same {
+                        question.cancel();
+                    }
+                    is_same
+                });
+                for server in quarantine.servers.keys() {
+                    let Some(version) = first_use_version(&quarantine, server) else { continue };
+                    if asked.contains_key(server) {
+                        continue;
+                    }
+                    let question = stopping.child_token();
+                    asked.insert(server.clone(), (version, question.clone()));
+                    let definitions =
+                        quarantine.servers.get(server).map(|it| it.definitions.clone());
+                    let (this, server) = (Arc::clone(&this), server.clone());
+                    spawner.spawn(async move {
+                        let asking = this.ask(&server, definitions.unwrap_or_default());
+                        question.run_until_cancelled(asking).await;
+                    });
+                }
+                match stopping.run_until_cancelled(changes.changed()).await {
+                    Some(newer) => quarantine = newer,
+                    None => return,
+                }
+            }
+        });
+    }
+
+    async fn ask(&self, server: &ServerId, definitions: Vec<Held>) {
+        let config = self.config.load();
+        let Some(entry) = config.servers.get(server.as_str()) else { return };
+        let message = format!(
+            "server `{server}` is used for the first time and offers {} definitions; a yes approves \
+             them exactly as they are",
+            definitions.len()
+        );
+        let details = details(entry, &definitions);
+        let asked =
+            put_consent(&self.waiting, (server.as_str(), "first_use"), (message, details), LIMIT);
+        // Who says no leaves it held; a question that cannot be put leaves it held as well.
+        if !matches!(asked.await, Ok(Reply::Accept(_))) {
+            return;
+        }
+        let (state, audit) = (self.state.clone(), self.audit.clone());
+        let (server, identity) = (server.to_string(), entry.identity());
+        let approving = tokio::task::spawn_blocking(move || {
+            approve(&state, &audit, &server, &identity, &definitions)
+        });
+        // What could not be written stays held, and is asked about at the next start.
+        approving.await.ok();
+    }
+}
+
+fn details(entry: &ServerConfig, definitions: &[Held]) -> Value {
+    let one = |held: &Held| {
+        json!({
+            "kind": held.kind.as_str(),
+            "name": held.name,
+            "digest": held.digest,
+            "says": shown_text(&held.now, LONGEST),
+            "findings": findings(held),
+        })
+    };
+    json!({
+        "how": entry.how(),
+        "count": definitions.len(),
+        "definitions": definitions.iter().take(NAMED).map(one).collect::<Vec<_>>(),
+    })
+}
+
+/// What the scanner says to a definition that a person should know.
+fn findings(held: &Held) -> Vec<Value> {
+    let findings = findings_in(held);
+    if verdict(&findings).is_none_or(|severity| severity < Severity::Ask) {
+        return Vec::new();
+    }
+    findings
+        .iter()
+        .map(|one| json!({"rule": one.rule, "at": one.place, "says": one.excerpt}))
+        .collect()
+}

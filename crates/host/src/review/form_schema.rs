@@ -1,0 +1,209 @@
+//! Reads the schema that a server sends with its question into a form, or says why it is none.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_catalog::ArgumentCheck;
+use switchboard_text::shown_text;
+
+use crate::review::bad_ask::BadAsk;
+use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
+
+/// Nobody fills in more.
+const MOST_FIELDS: usize = 100;
+const MOST_OPTIONS: usize = 500;
+/// The longest description or title that is kept, in characters.
+const LONGEST_TEXT: usize = 1_000;
+
+impl Form {
+    /// Reads a schema: a flat object of texts, numbers, booleans and choices.
+    ///
+    /// What can be understood in more than one way is taken as it was probably meant.
+    ///
+    /// # Errors
+    /// When it describes something else.
+    pub fn parse(schema: &RawValue) -> Result<Self, BadAsk> {
+        let read: Top = serde_json::from_str(schema.get())
+            .map_err(|error| BadAsk::malformed(format!("the form cannot be read: {error}")))?;
+        if read.kind.is_some_and(|kind| kind != "object") {
+            return Err(BadAsk::malformed("the form is not an object of fields"));
+        }
+        let properties = read.properties.map(|properties| properties.0).unwrap_or_default();
+        if properties.len() > MOST_FIELDS {
+            let count = properties.len();
+            let why = format!("the form has {count} fields, more than {MOST_FIELDS}");
+            return Err(BadAsk::malformed(why));
+        }
+        let names: HashSet<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
+        if names.len() < properties.len() {
+            return Err(BadAsk::malformed("the form has two fields of the same name"));
+        }
+        let required: Vec<String> = read.required.unwrap_or_default();
+        if let Some(missing) = required.iter().find(|name| !names.contains(name.as_str())) {
+            let missing = shown_text(missing, 80);
+            let why = format!("the form requires `{missing}` without describing it");
+            return Err(BadAsk::malformed(why));
+        }
+        let fields = properties.iter().map(|(name, schema)| {
+            let mut field = field(name, schema)?;
+            field.required = required.contains(name);
+            Ok(field)
+        });
+        let fields: Vec<Field> = fields.collect::<Result<_, BadAsk>>()?;
+        let check = ArgumentCheck::compile(schema.get())
+            .map_err(|error| BadAsk::malformed(error.to_string()))?;
+        Ok(Self { fields, check: Arc::new(check), schema: schema.get().into() })
+    }
+}
+
+/// The schema of the whole form, with its fields in order.
+#[derive(Deserialize)]
+struct Top {
+    #[serde(rename = "type")]
+    kind: Option<Value>,
+    properties: Option<Ordered>,
+    required: Option<Vec<String>>,
+}
+
+/// Members in the order in which they were written.
+struct Ordered(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Ordered;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object of fields")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Ordered(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+fn field(name: &str, schema: &Value) -> Result<Field, BadAsk> {
+    let text = |key: &str| {
+        let text = schema.get(key).and_then(Value::as_str);
+        text.map(|text| text.chars().take(LONGEST_TEXT).collect::<String>())
+    };
+    let kind = kind(schema).ok_or_else(|| {
+        let name = shown_text(name, 80);
+        let why = format!("`{name}` is neither a text, a number, a yes or no, nor a choice");
+        BadAsk::malformed(why)
+    })?;
+    let alone = json!({"properties": {"value": schema}}).to_string();
+    let check = ArgumentCheck::compile(&alone)
+        .map_err(|error| BadAsk::malformed(format!("`{}`: {error}", shown_text(name, 80))))?;
+    let mut field = Field {
+        name: name.to_owned(),
+        title: text("title"),
+        description: text("description"),
+        required: false,
+        default: None,
+        kind,
+        check: Arc::new(check),
+    };
+    // A default that does not fit is no help to anybody.
+    let default = schema.get("default").filter(|value| field.problem_with(value).is_none());
+    field.default = default.cloned();
+    Ok(field)
+}
+
+fn kind(schema: &Value) -> Option<FieldKind> {
+    let schema = without_null(schema);
+    let count = |key: &str| schema.get(key).and_then(Value::as_u64);
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let names = schema.get("enumNames").and_then(Value::as_array);
+    if let Some(options) = options(schema, names) {
+        return Some(FieldKind::Choice(options));
+    }
+    match type_name(schema)? {
+        "string" => Some(FieldKind::Text {
+            format: schema.get("format").and_then(Value::as_str).and_then(format),
+            shortest: count("minLength"),
+            longest: count("maxLength"),
+        }),
+        "integer" | "number" => Some(FieldKind::Number {
+            kind: match type_name(schema)? {
+                "integer" => NumberKind::Integer,
+                _ => NumberKind::Number,
+            },
+            least: bound("minimum"),
+            most: bound("maximum"),
+        }),
+        "boolean" => Some(FieldKind::Boolean),
+        "array" => {
+            let names = schema.get("enumNames").and_then(Value::as_array);
+            let options = options(schema.get("items")?, names)?;
+            Some(FieldKind::Choices { options, fewest: count("minItems"), most: count("maxItems") })
+        }
+        _ => None,
+    }
+}
+
+/// What is left of `anyOf: [something, null]`, which some libraries write for what is optional.
+fn without_null(schema: &Value) -> &Value {
+    let is_null = |schema: &&Value| schema.get("type").is_some_and(|kind| kind == "null");
+    match schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([one, null] | [null, one]) if is_null(&null) && !is_null(&one) => one,
+        _ => schema,
+    }
+}
+
+fn type_name(schema: &Value) -> Option<&str> {
+    match schema.get("type") {
+        Some(Value::String(name)) => Some(name),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).find(|name| *name != "null")
+        }
+        _ => None,
+    }
+}
+
+fn format(name: &str) -> Option<TextFormat> {
+    match name {
+        "email" => Some(TextFormat::Email),
+        "uri" => Some(TextFormat::Uri),
+        "date" => Some(TextFormat::Date),
+        "date-time" => Some(TextFormat::DateTime),
+        _ => None,
+    }
+}
+
+/// The choices of `enum`, with or without names, or of `oneOf` and `anyOf` with titles.
+fn options(schema: &Value, names: Option<&Vec<Value>>) -> Option<Vec<Choice>> {
+    let listed: Option<Vec<Choice>> = if let Some(values) = schema.get("enum") {
+        let name = |at: usize| names?.get(at)?.as_str().map(str::to_owned);
+        let values = values.as_array()?.iter().enumerate();
+        let choice = |(at, value): (usize, &Value)| {
+            Some(Choice { value: value.as_str()?.to_owned(), title: name(at) })
+        };
+        values.map(choice).collect()
+    } else {
+        let titled = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?.iter();
+        let choice = |one: &Value| {
+            let title = one.get("title").and_then(Value::as_str).map(str::to_owned);
+            Some(Choice { value: one.get("const")?.as_str()?.to_owned(), title })
+        };
+        titled.map(choice).collect()
+    };
+    listed.filter(|options| !options.is_empty() && options.len() <= MOST_OPTIONS)
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

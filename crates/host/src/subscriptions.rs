@@ -1,0 +1,70 @@
+//! What faces ask of servers beside calls: to tell of changes, and how a value may go on.
+
+use std::time::Duration;
+
+use switchboard_catalog::Lease;
+use switchboard_core::{Target, TargetKind};
+use switchboard_fleet::{
+    Completing, Completion, CompletionOf, NoCompletion, NoSubscription, Subscription,
+    can_subscribe, complete,
+};
+
+use crate::host::Host;
+
+/// So long is waited for what a server has sent already.
+const CATCH_UP: Duration = Duration::from_secs(1);
+
+impl Host {
+    /// Has a server tell of changes of a resource, as events, until the result is dropped; also
+    /// after the connection was lost and made again.
+    ///
+    /// # Errors
+    /// When the server is not there or does not offer it.
+    pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, NoSubscription> {
+        if let Some(by) = self.forbidden(&Target::new(TargetKind::Resource, server, uri)) {
+            return Err(NoSubscription::NotAllowed(by));
+        }
+        let fleet = self.fleet().load();
+        let found = fleet.servers.get(server);
+        let agreement = found.and_then(|server| Some((&server.id, server.agreement.as_ref()?)));
+        let (id, agreement) =
+            agreement.ok_or_else(|| NoSubscription::NotReady(server.to_owned()))?;
+        if !can_subscribe(agreement) {
+            return Err(NoSubscription::NotOffered(server.to_owned()));
+        }
+        Ok(self.subscriptions().subscribe(id, uri))
+    }
+
+    /// Waits, for a moment at most, until everything that a server has sent is taken in: what it
+    /// said before an answer is then known when the answer is passed on.
+    pub async fn caught_up(&self, server: &str) {
+        let fleet = self.fleet().load();
+        let instances = fleet.servers.get(server).into_iter().flat_map(|server| &server.instances);
+        for instance in instances.filter(|instance| instance.peer.is_some()) {
+            tokio::time::timeout(CATCH_UP, instance.health.caught_up()).await.ok();
+        }
+    }
+
+    /// Asks a server of the lease how the value of an argument may go on.
+    ///
+    /// # Errors
+    /// When the server is not there, does not offer it or has no answer in time.
+    pub async fn complete(
+        &self,
+        lease: &Lease,
+        server: &str,
+        completing: &Completing<'_>,
+    ) -> Result<Completion, NoCompletion> {
+        let (kind, name) = match completing.of {
+            CompletionOf::Prompt(prompt) => (TargetKind::Prompt, prompt),
+            CompletionOf::Template(template) => (TargetKind::Resource, template),
+        };
+        if let Some(by) = self.forbidden(&Target::new(kind, server, name)) {
+            return Err(NoCompletion::NotAllowed(by));
+        }
+        match lease.fleet().servers.get(server) {
+            Some(server) => complete(server, completing).await,
+            None => Err(NoCompletion::NotReady(server.to_owned())),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! One text for one meaning: JSON with its members in order and nothing between them.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// A JSON value that keeps members of the same name apart: who reads it after us may take another
+/// of them than we do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Anything without parts, as JSON text.
+    Plain(String),
+    /// An array.
+    List(Vec<Self>),
+    /// In the order of their names.
+    Members(Vec<(String, Self)>),
+}
+
+/// The canonical text of a definition. What is no JSON that we read stays as it is.
+#[must_use]
+pub fn canonical(raw: &str) -> String {
+    Node::read(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
+}
+
+impl Node {
+    /// Parses JSON text; `None` if it is malformed.
+    pub fn read(raw: &str) -> Option<Self> {
+        serde_json::from_str(raw).ok()
+    }
+
+    /// The same without the member of this name.
+    pub fn without(self, name: &str) -> Self {
+        match self {
+            Self::Members(mut members) => {
+                members.retain(|(other, _)| other != name);
+                Self::Members(members)
+            }
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(text) => formatter.write_str(text),
+            Self::List(items) => {
+                for (place, item) in items.iter().enumerate() {
+                    write!(formatter, "{}{item}", if place == 0 { "[" } else { "," })?;
+                }
+                formatter.write_str(if items.is_empty() { "[]" } else { "]" })
+            }
+            Self::Members(members) => {
+                for (place, (name, value)) in members.iter().enumerate() {
+                    let before = if place == 0 { "{" } else { "," };
+                    write!(formatter, "{before}{}:{value}", quoted(name))?;
+                }
+                formatter.write_str(if members.is_empty() { "{}" } else { "}" })
+            }
+        }
+    }
+}
+
+/// Returns the text as a JSON string literal.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reading)
+    }
+}
+
+struct Reading;
+
+impl<'de> Visitor<'de> for Reading {
+    type Value = Node;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Plain("null".to_owned()))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Plain(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Plain(value.to_string()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Plain(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
+        Ok(Node::Plain(Value::from(value).to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Plain(quoted(value)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Node::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+        let mut members: Vec<(String, Node)> = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            members.push(entry);
+        }
+        // Stable: two members of one name keep their order, which decides which of them counts.
+        members.sort_by(|left, right| left.0.cmp(&right.0));
+        Ok(Node::Members(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn order_of_members_white_space_and_escapes_make_no_difference() {
+        let texts = [
+            r#"{"name":"a","inputSchema":{"type":"object","properties":{"x":{},"y":[]}}}"#,
+            "{ \"inputSchema\" : {\"properties\":{\"y\":[ ],\"x\":{ }}, \"type\":\"object\"},\n\"name\":\"\\u0061\" }",
+        ];
+        assert_eq!(canonical(texts[0]), canonical(texts[1]));
+    }
+
+    #[test]
+    fn everything_else_makes_one() {
+        let texts = [
+            r#"{"a":1}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":[1,2]}"#,
+            r#"{"a":[2,1]}"#,
+            r#"{"a":null}"#,
+            "{}",
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":2,"a":1}"#,
+            r#"{"a":2}"#,
+            r#"{"a":true}"#,
+            r#"{"a":"é"}"#,
+            "{\"a\":\"e\u{301}\"}",
+            "not JSON",
+        ];
+        for (place, text) in texts.iter().enumerate() {
+            for other in &texts[..place] {
+                assert_ne!(canonical(text), canonical(other));
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What is different between two definitions, in lines that a person can read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::canonical::Node;
+
+/// As many characters around a change are shown.
+const AROUND: usize = 60;
+/// As many lines are shown; what comes after is counted.
+const LINES: usize = 200;
+
+/// The lines that lead from `before` to `now`; both are JSON texts.
+pub fn diff(before: Option<&str>, now: &str) -> String {
+    let (old, new) = (leaves(before), leaves(Some(now)));
+    let mut lines = Vec::new();
+    for (path, value) in &old {
+        match new.get(path) {
+            None => lines.push(format!("- {path}: {value}")),
+            Some(other) if other != value => {
+                let (value, other) = around_the_change(value, other);
+                lines.push(format!("- {path}: {value}"));
+                lines.push(format!("+ {path}: {other}"));
+            }
+            Some(_) => {}
+        }
+    }
+    let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
+    lines.extend(added.map(|(path, value)| format!("+ {path}: {value}")));
+    let more = lines.len().saturating_sub(LINES);
+    lines.truncate(LINES);
+    if more > 0 {
+        lines.push(format!("({more} more lines)"));
+    }
+    lines.join("\n")
+}
+
+/// The names of the parts at the top that are different. They are ours or the protocol's: a part
+/// that has another name is an `other` one, since a server chose it.
+pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
+    const KNOWN: [&str; 11] = [
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+        "arguments",
+        "icons",
+        "execution",
+        "mimeType",
+        "_meta",
+    ];
+    let parts = |text| match Node::read(text) {
+        Some(Node::Members(members)) => members,
+        _ => Vec::new(),
+    };
+    let (old, new) = (parts(before), parts(now));
+    let of = |parts: &[(String, Node)], name: &str| {
+        parts.iter().filter(|(other, _)| other == name).cloned().collect::<Vec<_>>()
+    };
+    let mut changed: Vec<&'static str> =
+        KNOWN.into_iter().filter(|name| of(&old, name) != of(&new, name)).collect();
+    let unknown = |parts: &[(String, Node)]| {
+        let is_unknown = |part: &&(String, Node)| !KNOWN.contains(&part.0.as_str());
+        parts.iter().filter(is_unknown).cloned().collect::<Vec<_>>()
+    };
+    if unknown(&old) != unknown(&new) {
+        changed.push("other parts");
+    }
+    changed
+}
+
+/// Every value without parts, by its path.
+fn leaves(text: Option<&str>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    if let Some(text) = text {
+        match Node::read(text) {
+            Some(node) => gather(String::new(), &node, &mut found),
+            None => {
+                found.insert("definition".to_owned(), text.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn gather(path: String, node: &Node, found: &mut BTreeMap<String, String>) {
+    let below = |name: &str| match path.as_str() {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    let mut keep = |text: &str| {
+        let mut place = if path.is_empty() { "text".to_owned() } else { path.clone() };
+        // Two members of one name are two lines.
+        while found.contains_key(&place) {
+            place.push('\'');
+        }
+        found.insert(place, text.to_owned());
+    };
+    match node {
+        Node::Plain(text) => keep(text),
+        Node::List(items) if items.is_empty() => keep("[]"),
+        Node::Members(members) if members.is_empty() => keep("{}"),
+        Node::List(items) => {
+            for (place, item) in items.iter().enumerate() {
+                gather(below(&place.to_string()), item, found);
+            }
+        }
+        Node::Members(members) => {
+            for (name, value) in members {
+                gather(below(name), value, found);
+            }
+        }
+    }
+}
+
+/// Of two long texts, the part that is different and what stands around it.
+fn around_the_change(old: &str, new: &str) -> (String, String) {
+    let is_text = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v.is_string());
+    if !is_text(old) || !is_text(new) || old.len().max(new.len()) < 3 * AROUND {
+        return (old.to_owned(), new.to_owned());
+    }
+    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    let same = old.iter().zip(&new).take_while(|(left, right)| left == right).count();
+    let rest = old.len().min(new.len()) - same;
+    let end = old.iter().rev().zip(new.iter().rev()).take(rest);
+    let end = end.take_while(|(left, right)| left == right).count();
+    let shown = |text: &[char]| {
+        let from = same.saturating_sub(AROUND);
+        let to = (text.len() - end + AROUND).min(text.len());
+        let part: String = text.iter().skip(from).take(to - from).collect();
+        let before = if from > 0 { "…" } else { "" };
+        let after = if to < text.len() { "…" } else { "" };
+        format!("{before}{part}{after}")
+    };
+    (shown(&old), shown(&new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changed_parts, diff};
+
+    #[test]
+    fn only_what_is_different_is_shown() {
+        let before =
+            r#"{"description":"Adds.","inputSchema":{"properties":{"a":{}}},"name":"add"}"#;
+        let now = r#"{"description":"Adds. Now!","inputSchema":{"properties":{"bcc":{"type":"string"}}},"name":"add"}"#;
+        let expected = "- description: \"Adds.\"\n+ description: \"Adds. Now!\"\n\
+                        - inputSchema.properties.a: {}\n+ inputSchema.properties.bcc.type: \"string\"";
+        assert_eq!(diff(Some(before), now), expected);
+        assert_eq!(changed_parts(before, now), ["description", "inputSchema"]);
+        assert_eq!(diff(None, "\"Be good.\""), "+ text: \"Be good.\"");
+    }
+
+    #[test]
+    fn of_a_long_text_only_the_place_of_the_change_is_shown() {
+        let text = |middle: &str| format!("\"{}{middle}{}\"", "a".repeat(300), "b".repeat(300));
+        let shown = diff(Some(&text("")), &text("EVIL"));
+        assert!(shown.contains("aEVILb") && shown.chars().count() < 400, "{shown}");
+    }
+
+    #[test]
+    fn a_member_that_stands_there_twice_is_seen() {
+        let shown = diff(Some(r#"{"a":1}"#), r#"{"a":1,"a":2}"#);
+        assert_eq!(shown, "+ a': 2");
+        assert_eq!(changed_parts(r#"{"a":1}"#, r#"{"a":1,"a":2}"#), ["other parts"]);
+    }
+}

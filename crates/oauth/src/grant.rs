@@ -1,0 +1,110 @@
+//! Asks the token endpoint: for a code, for a refresh token, for the client's own secret; and ends tokens.
+
+use jiff::Timestamp;
+use reqwest::Url;
+use serde::Deserialize;
+
+use crate::client::Registered;
+use crate::error::LoginError;
+use crate::fetch::{Fetcher, Post, read};
+use crate::form::body;
+use crate::secret::Secret;
+
+const WHAT: &str = "the token endpoint";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Tokens, fresh from the endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens {
+    pub(crate) access: Secret,
+    pub(crate) refresh: Option<Secret>,
+    /// When the access token ends, in seconds since 1970.
+    pub(crate) ends: Option<i64>,
+    /// What it is good for, if the answer says.
+    pub(crate) scopes: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    access_token: Secret,
+    token_type: Option<String>,
+    expires_in: Option<serde_json::Value>,
+    refresh_token: Option<Secret>,
+    scope: Option<String>,
+}
+
+/// Asks for tokens. `form` says what is given for them.
+pub(crate) async fn ask(
+    fetcher: &Fetcher,
+    endpoint: &Url,
+    client: &Registered,
+    form: &[(&str, &str)],
+) -> Result<Tokens, LoginError> {
+    let mut form = form.to_vec();
+    let authorization = client.prove(&mut form);
+    let post = Post { body: body(&form), kind: FORM, authorization };
+    let (status, answer) = fetcher.post(WHAT, endpoint, post).await?;
+    if status != 200 && status != 201 {
+        return Err(LoginError::Refused { what: "a token", code: code_of(status, &answer) });
+    }
+    let answer: Answer = read(WHAT, endpoint, &answer)?;
+    let kind = answer.token_type.as_deref().unwrap_or("bearer");
+    if !kind.eq_ignore_ascii_case("bearer") {
+        let why = "it gives tokens of a kind that is not known here".to_owned();
+        return Err(LoginError::Untrusted { what: WHAT, why });
+    }
+    // It goes into a header, and nothing may follow it there.
+    let token = answer.access_token.reveal();
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let why = "its token cannot be sent".to_owned();
+        return Err(LoginError::Untrusted { what: WHAT, why });
+    }
+    // Some servers write the number as a text.
+    let lasts = match &answer.expires_in {
+        Some(serde_json::Value::Number(number)) => number.as_f64(),
+        Some(serde_json::Value::String(text)) => text.parse::<f64>().ok(),
+        _ => None,
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "the seconds are clamped to a year first")]
+    let ends = lasts.map(|seconds| now() + seconds.clamp(0.0, 31_536_000.0) as i64);
+    let scopes = answer.scope.map(|scope| scope.split_whitespace().map(str::to_owned).collect());
+    Ok(Tokens { access: answer.access_token, refresh: answer.refresh_token, ends, scopes })
+}
+
+/// Ends a token.
+pub(crate) async fn revoke(
+    fetcher: &Fetcher,
+    endpoint: &Url,
+    client: &Registered,
+    token: (&Secret, &str),
+) -> Result<(), LoginError> {
+    let mut form = vec![("token", token.0.reveal()), ("token_type_hint", token.1)];
+    let authorization = client.prove(&mut form);
+    let post = Post { body: body(&form), kind: FORM, authorization };
+    let (status, answer) = fetcher.post("the revocation endpoint", endpoint, post).await?;
+    if (200..300).contains(&status) {
+        return Ok(());
+    }
+    Err(LoginError::Refused { what: "to end a token", code: code_of(status, &answer) })
+}
+
+/// The code of a refusal: one of the words of the standard, never what else the answer says.
+pub(crate) fn code_of(status: u16, answer: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+    }
+    let word = serde_json::from_slice::<Refusal>(answer).ok().map(|refusal| refusal.error);
+    word.filter(|word| is_code(word)).unwrap_or_else(|| format!("status {status}"))
+}
+
+/// Whether a text looks like the code of an error.
+pub(crate) fn is_code(word: &str) -> bool {
+    (1..=64).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> i64 {
+    Timestamp::now().as_second()
+}

@@ -1,0 +1,105 @@
+//! The system's keyring, by way of the program that the system has for it.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::secret::Secret;
+
+/// How long the keyring may take: it may ask the person to unlock it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The system's keyring.
+pub(crate) struct Keyring {
+    /// Our own environment, which tells the program where the keyring is.
+    pub(crate) variables: BTreeMap<String, String>,
+}
+
+/// What to start, and what to tell it.
+struct Action {
+    program: &'static str,
+    arguments: &'static [&'static str],
+    input: Option<String>,
+}
+
+impl Keyring {
+    /// The key, if the keyring holds one.
+    pub(crate) async fn look_up(&self) -> Result<Option<Secret>, String> {
+        let found = self.run(look_up_action()?).await?;
+        let key = found.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        Ok(key.map(Secret::new))
+    }
+
+    /// Has the keyring hold a key.
+    pub(crate) async fn keep(&self, key: &Secret) -> Result<(), String> {
+        match self.run(keep_action(key)?).await? {
+            Some(_) => Ok(()),
+            None => Err("the system's keyring did not take the key".to_owned()),
+        }
+    }
+
+    /// What the program wrote; `None` if it ended badly.
+    async fn run(&self, action: Action) -> Result<Option<String>, String> {
+        let mut command = Command::new(action.program);
+        command
+            .args(action.arguments)
+            .env_clear()
+            .envs(&self.variables)
+            .stdin(if action.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        let missing = |error: std::io::Error| {
+            format!("the system's keyring cannot be asked through `{}`: {error}", action.program)
+        };
+        let mut child = command.spawn().map_err(missing)?;
+        if let (Some(input), Some(mut stdin)) = (action.input, child.stdin.take()) {
+            stdin.write_all(input.as_bytes()).await.map_err(missing)?;
+        }
+        match timeout(PATIENCE, child.wait_with_output()).await {
+            Err(_) => Err("the system's keyring did not answer in time".to_owned()),
+            Ok(Err(error)) => Err(missing(error)),
+            Ok(Ok(output)) if output.status.success() => {
+                Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
+            }
+            Ok(Ok(_)) => Ok(None),
+        }
+    }
+}
+
+fn look_up_action() -> Result<Action, String> {
+    if cfg!(target_os = "macos") {
+        let arguments = &["find-generic-password", "-s", "switchboard", "-a", "token-key", "-w"];
+        Ok(Action { program: "/usr/bin/security", arguments, input: None })
+    } else if cfg!(unix) {
+        let arguments = &["lookup", "application", "switchboard", "purpose", "token-key"];
+        Ok(Action { program: "secret-tool", arguments, input: None })
+    } else {
+        Err("the keyring of this system is not supported".to_owned())
+    }
+}
+
+/// The key goes through the program's input: other users can see arguments.
+fn keep_action(key: &Secret) -> Result<Action, String> {
+    let key = key.reveal();
+    if cfg!(target_os = "macos") {
+        let input = format!("add-generic-password -U -s switchboard -a token-key -w {key}\n");
+        Ok(Action { program: "/usr/bin/security", arguments: &["-i"], input: Some(input) })
+    } else if cfg!(unix) {
+        let arguments = &[
+            "store",
+            "--label=Switchboard: key of stored logins",
+            "application",
+            "switchboard",
+            "purpose",
+            "token-key",
+        ];
+        Ok(Action { program: "secret-tool", arguments, input: Some(key.to_owned()) })
+    } else {
+        Err("the keyring of this system is not supported".to_owned())
+    }
+}

@@ -1,0 +1,45 @@
+//! Logins and secrets: gets, keeps and renews the credentials that servers ask for.
+//!
+//! In goes a server that wants a login; out comes a token for its requests, sealed on disk and shared by
+//! all processes of the user. A token goes to the server it was issued for and to no other. Nothing here
+//! decides whether a call may run.
+
+mod account;
+mod account_renew;
+mod challenge;
+mod client;
+mod discover;
+mod error;
+mod fetch;
+mod form;
+mod grant;
+mod keyring;
+mod keys;
+#[cfg(test)]
+mod login_tests;
+mod logins;
+mod logout;
+mod metadata;
+mod pending;
+mod random;
+mod register;
+mod resolver;
+mod scopes;
+mod secret;
+mod secrets;
+mod store;
+#[cfg(test)]
+mod test_server;
+mod vault;
+mod visitor;
+
+pub use account::Account;
+pub use challenge::Challenge;
+pub use error::LoginError;
+pub use logins::{Logins, Step, Wish};
+pub use logout::Ended;
+pub use pending::Pending;
+pub use secret::Secret;
+pub use secrets::{SecretName, Secrets, scope_of};
+pub use store::Held;
+pub use visitor::{Visiting, Visitor};

@@ -1,0 +1,91 @@
+//! Ends logins: forgets them first, then tells the authorization server.
+
+use reqwest::Url;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error::LoginError;
+use crate::fetch::Fetcher;
+use crate::grant::revoke;
+use crate::logins::Logins;
+use crate::store::{Changed, Kept};
+
+/// How the end of a login went. It is forgotten here in any case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LoginEnded")]
+pub struct Ended {
+    /// The server.
+    pub server: String,
+    /// Whether the authorization server ended the token, too.
+    pub revoked: bool,
+    /// Why it did not.
+    pub why: Option<String>,
+}
+
+impl Logins {
+    /// Ends the logins of a server.
+    ///
+    /// # Errors
+    /// When the stored logins cannot be read or changed.
+    pub async fn logout(&self, server: &str) -> Result<Vec<Ended>, LoginError> {
+        if !self.shared.store.file().exists() {
+            return Ok(Vec::new());
+        }
+        let mut ended = Vec::new();
+        self.shared
+            .store
+            .change(|contents| {
+                let all = std::mem::take(&mut contents.logins);
+                let (gone, rest): (Vec<Kept>, Vec<Kept>) =
+                    all.into_iter().partition(|kept| kept.server == server);
+                contents.logins = rest;
+                ended = gone;
+                if ended.is_empty() { Changed::No } else { Changed::Yes }
+            })
+            .await?;
+        self.revoke_all(ended).await
+    }
+
+    /// Ends all logins and forgets who we are everywhere, also if nothing of it can be read.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub async fn logout_all(&self) -> Result<Vec<Ended>, LoginError> {
+        let contents = self.shared.store.read().await;
+        self.shared.store.forget()?;
+        match contents {
+            Ok(contents) => self.revoke_all(contents.logins.clone()).await,
+            Err(error) => {
+                let why = format!("the stored logins were removed unread: {error}");
+                Ok(vec![Ended { server: "*".to_owned(), revoked: false, why: Some(why) }])
+            }
+        }
+    }
+
+    async fn revoke_all(&self, gone: Vec<Kept>) -> Result<Vec<Ended>, LoginError> {
+        let mut ended = Vec::new();
+        for kept in gone {
+            let why = match self.revoke(&kept).await {
+                Ok(()) => None,
+                Err(error) => Some(error.to_string()),
+            };
+            ended.push(Ended { server: kept.server, revoked: why.is_none(), why });
+        }
+        Ok(ended)
+    }
+
+    async fn revoke(&self, kept: &Kept) -> Result<(), LoginError> {
+        let Some(endpoint) = &kept.revocation_endpoint else {
+            let why = "the authorization server does not offer to end tokens".to_owned();
+            return Err(LoginError::NotVisited(why));
+        };
+        let unusable = |_| LoginError::NotVisited("its address cannot be read".to_owned());
+        let url = Url::parse(&kept.url).map_err(unusable)?;
+        let fetcher: Fetcher = self.fetcher(&url, None)?;
+        let endpoint = fetcher.reach.check("the revocation endpoint", endpoint)?;
+        if let Some(refresh) = &kept.refresh {
+            revoke(&fetcher, &endpoint, &kept.client, (refresh, "refresh_token")).await?;
+        }
+        revoke(&fetcher, &endpoint, &kept.client, (&kept.access, "access_token")).await
+    }
+}

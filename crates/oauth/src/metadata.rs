@@ -1,0 +1,170 @@
+//! What an authorization server says about itself, checked before anything of it is used.
+
+use reqwest::Url;
+use serde::Deserialize;
+use switchboard_net::Reach;
+
+use crate::error::LoginError;
+
+/// What its name is in messages.
+pub(crate) const WHAT: &str = "the description of the authorization server";
+
+/// The description as it was sent.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Described {
+    pub(crate) issuer: Option<String>,
+    authorization_endpoint: Option<String>,
+    token_endpoint: Option<String>,
+    registration_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    #[serde(default)]
+    scopes_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: Option<bool>,
+    #[serde(default)]
+    client_id_metadata_document_supported: Option<bool>,
+}
+
+/// An authorization server.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// Its name, byte for byte.
+    pub(crate) issuer: String,
+    pub(crate) authorization: Option<Url>,
+    pub(crate) token: Url,
+    pub(crate) registration: Option<Url>,
+    pub(crate) revocation: Option<Url>,
+    pub(crate) scopes: Vec<String>,
+    /// How clients prove who they are; `None` if it does not say.
+    pub(crate) methods: Option<Vec<String>>,
+    /// Whether its answers name it.
+    pub(crate) names_itself: bool,
+    /// Whether the address of a document can be a client's id.
+    pub(crate) takes_documents: bool,
+    /// Whether it takes challenges of the method `S256`.
+    pub(crate) takes_challenges: bool,
+    /// Whether there is a description at all.
+    pub(crate) is_described: bool,
+}
+
+impl Server {
+    /// Checks a description that was found for `issuer`.
+    pub(crate) fn checked(
+        issuer: &str,
+        described: Described,
+        reach: Reach,
+    ) -> Result<Self, LoginError> {
+        let untrusted = |why: String| LoginError::Untrusted { what: WHAT, why };
+        // Byte for byte: whoever normalizes can be made to see what is not there.
+        if described.issuer.as_deref() != Some(issuer) {
+            return Err(untrusted(format!("it is not that of `{issuer}`")));
+        }
+        let endpoint = |what: &'static str, text: Option<&String>| {
+            text.map(|text| reach.check(what, text)).transpose()
+        };
+        let methods = described.code_challenge_methods_supported.unwrap_or_default();
+        Ok(Self {
+            issuer: issuer.to_owned(),
+            authorization: endpoint(
+                "the authorization page",
+                described.authorization_endpoint.as_ref(),
+            )?,
+            token: endpoint("the token endpoint", described.token_endpoint.as_ref())?
+                .ok_or_else(|| untrusted("it names no token endpoint".to_owned()))?,
+            registration: endpoint(
+                "the registration endpoint",
+                described.registration_endpoint.as_ref(),
+            )?,
+            revocation: endpoint(
+                "the revocation endpoint",
+                described.revocation_endpoint.as_ref(),
+            )?,
+            scopes: described.scopes_supported.unwrap_or_default(),
+            methods: described.token_endpoint_auth_methods_supported,
+            names_itself: described.authorization_response_iss_parameter_supported.unwrap_or(false),
+            takes_documents: described.client_id_metadata_document_supported.unwrap_or(false),
+            takes_challenges: methods.iter().any(|method| method == "S256"),
+            is_described: true,
+        })
+    }
+
+    /// What the revision of 2025-03-26 says of a server that describes nothing.
+    pub(crate) fn undescribed(origin: &Url) -> Result<Self, LoginError> {
+        let at = |path: &str| {
+            origin.join(path).map_err(|_| LoginError::Untrusted {
+                what: "the address of the server",
+                why: "it has no origin".to_owned(),
+            })
+        };
+        Ok(Self {
+            issuer: origin.origin().ascii_serialization(),
+            authorization: Some(at("/authorize")?),
+            token: at("/token")?,
+            registration: Some(at("/register")?),
+            revocation: None,
+            scopes: Vec::new(),
+            methods: None,
+            names_itself: false,
+            takes_documents: false,
+            takes_challenges: true,
+            is_described: false,
+        })
+    }
+
+    /// The page for the person, of a server that is fit for it.
+    pub(crate) fn page(&self) -> Result<&Url, LoginError> {
+        let untrusted = |why: &str| LoginError::Untrusted { what: WHAT, why: why.to_owned() };
+        if !self.takes_challenges {
+            return Err(untrusted(
+                "it does not list `S256` in `code_challenge_methods_supported`, so codes could be \
+                 stolen",
+            ));
+        }
+        self.authorization.as_ref().ok_or_else(|| untrusted("it names no authorization page"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn checked(value: serde_json::Value) -> Result<Server, String> {
+        let described = serde_json::from_value(value).unwrap();
+        Server::checked("https://a.example", described, Reach::Public)
+            .and_then(|server| server.page().map(drop).map(|()| server))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_description_must_be_its_own_and_safe() {
+        let good = json!({
+            "issuer": "https://a.example",
+            "authorization_endpoint": "https://a.example/authorize",
+            "token_endpoint": "https://a.example/token",
+            "code_challenge_methods_supported": ["plain", "S256"],
+        });
+        assert!(checked(good.clone()).is_ok());
+        let bad = [
+            ("issuer", json!("https://a.example/")),
+            ("issuer", json!("https://b.example")),
+            ("issuer", json!(null)),
+            ("authorization_endpoint", json!("http://a.example/authorize")),
+            ("authorization_endpoint", json!("javascript:alert(1)")),
+            ("authorization_endpoint", json!("https://a.example/au thorize")),
+            ("token_endpoint", json!(null)),
+            ("token_endpoint", json!("https://10.0.0.1/token")),
+            ("registration_endpoint", json!("https://[::1]/register")),
+            ("code_challenge_methods_supported", json!(null)),
+            ("code_challenge_methods_supported", json!(["plain"])),
+        ];
+        for (name, value) in bad {
+            let mut wrong = good.clone();
+            wrong[name] = value.clone();
+            assert!(checked(wrong).is_err(), "{name}: {value}");
+        }
+    }
+}

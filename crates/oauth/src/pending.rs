@@ -1,0 +1,204 @@
+//! A login that waits for a person: the address to visit, and what its answer is checked against.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use switchboard_core::ServerId;
+
+use crate::client::Registered;
+use crate::discover::Discovered;
+use crate::error::LoginError;
+use crate::fetch::Fetcher;
+use crate::form::with_query;
+use crate::grant::{ask, is_code};
+use crate::logins::{Logins, is_for};
+use crate::random::{challenge_of, word};
+use crate::secret::Secret;
+use crate::store::{Changed, Held, Kept};
+
+/// How long a person has.
+const MINUTES: u64 = 10;
+
+/// A login that waits for a person. It is good for one answer.
+pub struct Pending {
+    logins: Logins,
+    parts: Parts,
+    authorization_url: String,
+    redirect: Url,
+    state: String,
+    verifier: Secret,
+    until: Instant,
+}
+
+/// What a pending login is made of.
+pub(crate) struct Parts {
+    pub server: ServerId,
+    pub url: Url,
+    pub(crate) fetcher: Fetcher,
+    pub found: Discovered,
+    pub client: Registered,
+    pub redirect_uri: String,
+    pub asked: Vec<String>,
+}
+
+/// What an answer says.
+#[derive(Default)]
+struct Answer {
+    code: Option<String>,
+    state: Option<String>,
+    issuer: Option<String>,
+    error: Option<String>,
+}
+
+impl Pending {
+    pub(crate) fn new(logins: Logins, page: &Url, parts: Parts) -> Result<Self, LoginError> {
+        let redirect = Url::parse(&parts.redirect_uri)
+            .map_err(|_| LoginError::BadAnswer("its place is no address"))?;
+        let (state, verifier) = (word()?, word()?);
+        let (challenge, scope) = (challenge_of(&verifier), parts.asked.join(" "));
+        let mut pairs = vec![
+            ("response_type", "code"),
+            ("client_id", &parts.client.id),
+            ("redirect_uri", &parts.redirect_uri),
+            ("state", &state),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+            ("resource", &parts.found.resource),
+        ];
+        if !scope.is_empty() {
+            pairs.push(("scope", &scope));
+        }
+        if parts.asked.iter().any(|scope| scope == "offline_access") {
+            pairs.push(("prompt", "consent"));
+        }
+        let authorization_url = with_query(page.clone(), &pairs).into();
+        let until = Instant::now() + Duration::from_secs(MINUTES * 60);
+        let verifier = Secret::new(verifier);
+        Ok(Self { logins, parts, authorization_url, redirect, state, verifier, until })
+    }
+
+    /// The address for the person.
+    #[must_use]
+    pub fn authorization_url(&self) -> &str {
+        &self.authorization_url
+    }
+
+    /// Where the answer is expected.
+    #[must_use]
+    pub fn redirect_uri(&self) -> &str {
+        &self.parts.redirect_uri
+    }
+
+    /// When it is too late for an answer.
+    #[must_use]
+    pub const fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Whether this is an answer to this login: the right place, and what only we can know.
+    #[must_use]
+    pub fn accepts(&self, callback: &str) -> bool {
+        self.read(callback).is_ok()
+    }
+
+    /// Takes the answer: checks it, asks for tokens and keeps them.
+    ///
+    /// # Errors
+    /// When the answer does not count, the authorization server says no, or nothing can be kept.
+    pub async fn finish(self, callback: &str) -> Result<Held, LoginError> {
+        let answer = self.read(callback)?;
+        if Instant::now() > self.until {
+            return Err(LoginError::TooLate(MINUTES));
+        }
+        let issuer = &self.parts.found.issuer;
+        match &answer.issuer {
+            Some(named) if *named != issuer.issuer => {
+                return Err(LoginError::BadAnswer("its `iss` names another authorization server"));
+            }
+            None if issuer.names_itself => {
+                return Err(LoginError::BadAnswer(
+                    "its `iss` is missing, so nobody knows who it comes from",
+                ));
+            }
+            Some(_) | None => {}
+        }
+        if let Some(error) = answer.error {
+            let code = if is_code(&error) { error } else { "unknown".to_owned() };
+            return Err(LoginError::Refused { what: "the login", code });
+        }
+        let code = answer.code.ok_or(LoginError::BadAnswer("it has no code"))?;
+        let kept = self.redeem(&code).await?;
+        let held = kept.shown();
+        let shared = &self.logins.shared;
+        shared
+            .store
+            .change(move |contents| {
+                let same = |old: &Kept| old.server == kept.server && old.url == kept.url;
+                contents.logins.retain(|old| !same(old));
+                contents.logins.push(kept);
+                Changed::Yes
+            })
+            .await?;
+        Ok(held)
+    }
+
+    async fn redeem(&self, code: &str) -> Result<Kept, LoginError> {
+        let Parts { server, url, fetcher, found, client, redirect_uri, asked } = &self.parts;
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", redirect_uri),
+            ("code_verifier", self.verifier.reveal()),
+            ("resource", &found.resource),
+        ];
+        let tokens = ask(fetcher, &found.issuer.token, client, &form).await?;
+        let kept = Kept {
+            server: server.to_string(),
+            url: url.as_str().to_owned(),
+            resource: found.resource.clone(),
+            issuer: found.issuer.issuer.clone(),
+            token_endpoint: found.issuer.token.as_str().to_owned(),
+            revocation_endpoint: found
+                .issuer
+                .revocation
+                .as_ref()
+                .map(|url| url.as_str().to_owned()),
+            client: client.clone(),
+            access: tokens.access,
+            refresh: tokens.refresh,
+            ends: tokens.ends,
+            asked: asked.clone(),
+            granted: tokens.scopes,
+            over: false,
+        };
+        debug_assert!(is_for(&kept, server.as_str(), url), "a login is for its own server");
+        Ok(kept)
+    }
+
+    /// Reads an answer to this login. It may be pasted by hand, so the query alone is enough.
+    fn read(&self, callback: &str) -> Result<Answer, LoginError> {
+        let text = callback.trim();
+        let url = if text.starts_with('?') { self.redirect.join(text) } else { Url::parse(text) };
+        let url = url.map_err(|_| LoginError::BadAnswer("it is no address"))?;
+        if url.origin() != self.redirect.origin() || url.path() != self.redirect.path() {
+            return Err(LoginError::BadAnswer("it was sent to another place"));
+        }
+        let mut answer = Answer::default();
+        for (name, value) in url.query_pairs() {
+            let place = match &*name {
+                "code" => &mut answer.code,
+                "state" => &mut answer.state,
+                "iss" => &mut answer.issuer,
+                "error" => &mut answer.error,
+                _ => continue,
+            };
+            if place.replace(value.into_owned()).is_some() {
+                return Err(LoginError::BadAnswer("it says something twice"));
+            }
+        }
+        if answer.state.as_deref() != Some(self.state.as_str()) {
+            return Err(LoginError::BadAnswer("it does not belong to this login"));
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,125 @@
+//! Names to addresses for logins: looked up once, and what was looked at is what is dialled.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use switchboard_net::Reach;
+
+type LookingUp = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Gives only the addresses that may be dialled.
+pub(crate) struct Resolver {
+    reach: Reach,
+    look_up: fn(String) -> LookingUp,
+}
+
+impl Resolver {
+    /// Asks the system.
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self { reach, look_up: ask_system }
+    }
+
+    pub(crate) fn reach(&self) -> Reach {
+        self.reach
+    }
+}
+
+fn ask_system(name: String) -> LookingUp {
+    Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })
+}
+
+/// No address of a name may be dialled.
+#[derive(Debug, thiserror::Error)]
+#[error("its name leads to an address that is not public")]
+pub(crate) struct NotAllowed;
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.reach;
+        let looking_up = (self.look_up)(name.as_str().to_owned());
+        Box::pin(async move {
+            let found = looking_up.await?;
+            if found.is_empty() {
+                return Err(io::Error::from(io::ErrorKind::NotFound).into());
+            }
+            let allowed: Vec<SocketAddr> =
+                found.into_iter().filter(|address| reach.allows(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(NotAllowed.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use switchboard_wire::http::Authorities;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::error::LoginError;
+    use crate::fetch::{Fetched, Fetcher};
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_is_dialled_only_for_a_server_on_it() {
+        let name = || "localhost".parse::<Name>().unwrap();
+        let refused = Resolver::new(Reach::Public).resolve(name()).await.err().unwrap();
+        assert!(refused.downcast_ref::<NotAllowed>().is_some(), "{refused}");
+        let allowed = Resolver::new(Reach::Loopback).resolve(name()).await.ok().unwrap();
+        assert!(allowed.map(|address| address.ip()).all(|ip| ip.is_loopback()));
+    }
+
+    /// A server of names that gives another address to whoever asks again.
+    fn rebinding(first: [u8; 4], asked: &AtomicUsize) -> LookingUp {
+        let times = asked.fetch_add(1, Ordering::SeqCst);
+        let address = if times == 0 { first } else { [10, 0, 0, 1] };
+        Box::pin(async move { Ok(vec![SocketAddr::from((address, 0))]) })
+    }
+
+    #[tokio::test]
+    async fn ss_04_the_address_that_was_checked_is_the_one_that_is_dialled() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let answering = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert_ne!(stream.read(&mut [0; 4096]).await.unwrap(), 0);
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntrue";
+            stream.write_all(answer).await.unwrap();
+        });
+        let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
+        let fetcher =
+            Fetcher::through(Resolver { reach: Reach::Loopback, look_up }, &Authorities::default())
+                .unwrap();
+        let url = format!("http://rebinding.localhost:{port}/").parse().unwrap();
+        let fetched = fetcher.document::<bool>("the page", url).await;
+        assert!(matches!(fetched, Ok(Fetched::Found(true))));
+        answering.await.unwrap();
+        assert_eq!(ASKED.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn ss_04_a_name_that_leads_to_a_private_address_is_not_dialled() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let look_up = |_| rebinding([127, 0, 0, 1], &ASKED);
+        let fetcher =
+            Fetcher::through(Resolver { reach: Reach::Public, look_up }, &Authorities::default())
+                .unwrap();
+        let url = format!("https://127.0.0.1.names.example:{port}/").parse().unwrap();
+        let fetched = fetcher.document::<bool>("the page", url).await;
+        assert!(matches!(fetched, Err(LoginError::Blocked { .. })));
+        assert_eq!(ASKED.load(Ordering::SeqCst), 1);
+        // Nobody waits at the listener.
+        let waiting = tokio::time::timeout(Duration::ZERO, listener.accept()).await;
+        assert!(waiting.is_err(), "somebody dialled");
+    }
+}

@@ -1,0 +1,72 @@
+//! What to ask for: what the server wants, what it offers, what was asked before.
+
+/// What is known about scopes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known<'a> {
+    /// What the configuration or the person names.
+    pub(crate) named: &'a [String],
+    /// What the server wanted when it turned a request down.
+    pub(crate) challenged: &'a [String],
+    /// What the server's description lists.
+    pub(crate) of_server: &'a [String],
+    /// What the authorization server lists.
+    pub(crate) of_issuer: &'a [String],
+    /// What was asked for at the last login.
+    pub(crate) before: &'a [String],
+}
+
+/// What would keep a login alive without the person.
+const OFFLINE: &str = "offline_access";
+
+/// What to ask for; empty means to ask for nothing in particular.
+pub(crate) fn choose(known: Known<'_>) -> Vec<String> {
+    let first = [known.named, known.challenged, known.of_server].into_iter();
+    let wanted = first.filter(|scopes| !scopes.is_empty()).take(1).flatten();
+    let mut chosen: Vec<String> = Vec::new();
+    // What the person named is asked for beside what the server wants.
+    for scope in wanted.chain(known.challenged).chain(known.before) {
+        if scope != OFFLINE && !chosen.contains(scope) {
+            chosen.push(scope.clone());
+        }
+    }
+    if !chosen.is_empty() && known.of_issuer.iter().any(|scope| scope == OFFLINE) {
+        chosen.push(OFFLINE.to_owned());
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_challenge_comes_before_the_description_and_nothing_is_lost() {
+        // Named, challenged, of the server, of the issuer, before: chosen.
+        let cases = [
+            ["", "", "", "", "", ""],
+            ["", "a", "b c", "", "", "a"],
+            ["", "", "b c", "", "", "b c"],
+            ["", "", "", "x offline_access", "", ""],
+            ["", "a", "", "x offline_access", "", "a offline_access"],
+            ["", "", "b offline_access", "x", "", "b"],
+            ["", "w", "", "", "r", "w r"],
+            ["n", "w", "s", "", "r", "n w r"],
+            ["", "w r", "", "", "r", "w r"],
+        ];
+        for case in cases {
+            let [named, challenged, of_server, of_issuer, before, expected] = case.map(list);
+            let known = Known {
+                named: &named,
+                challenged: &challenged,
+                of_server: &of_server,
+                of_issuer: &of_issuer,
+                before: &before,
+            };
+            assert_eq!(choose(known), expected, "{case:?}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Secrets that entries refer to by name: sealed like logins, each for one server and no other.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use switchboard_config::{Environment, Layer, ServerConfig, Settings, secret_reference};
+use switchboard_text::redact;
+
+use crate::error::LoginError;
+use crate::keys::Keys;
+use crate::secret::Secret;
+use crate::store::{Changed, Store};
+
+/// All secrets.
+pub struct Secrets {
+    store: Store,
+}
+
+/// Which secret it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct SecretName {
+    /// The server that may have it, as [`scope_of`] says.
+    pub server: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What stands for a server where secrets are kept. A project's server of the same name is another
+/// one: otherwise a project could take the name of a server that has secrets.
+#[must_use]
+pub fn scope_of(server: &ServerConfig) -> String {
+    match server.source.layer {
+        Layer::User | Layer::Explicit => server.id.to_string(),
+        Layer::Project => {
+            let file = &server.source.file;
+            let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+            format!("{} of {}", server.id, real.display())
+        }
+    }
+}
+
+impl Secrets {
+    /// The secrets that are kept below the folder for state.
+    #[must_use]
+    pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
+        let keys = Keys::new(environment, settings);
+        Self { store: Store::in_folder(state.join("secrets"), keys) }
+    }
+
+    /// Keeps a secret, in place of the one of the same name.
+    ///
+    /// # Errors
+    /// When there is no key to seal it with, or it cannot be written.
+    pub async fn set(&self, which: &SecretName, value: Secret) -> Result<(), LoginError> {
+        self.replace(which, value).await.map(drop)
+    }
+
+    /// The same, and gives back what was there.
+    ///
+    /// # Errors
+    /// When there is no key to seal it with, or it cannot be written.
+    pub async fn replace(
+        &self,
+        which: &SecretName,
+        value: Secret,
+    ) -> Result<Option<Secret>, LoginError> {
+        let mut before = None;
+        self.store
+            .change(|contents| {
+                let of_server = contents.secrets.entry(which.server.clone()).or_default();
+                before = of_server.insert(which.name.clone(), value);
+                Changed::Yes
+            })
+            .await?;
+        Ok(before)
+    }
+
+    /// Forgets a secret; says whether there was one.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn remove(&self, which: &SecretName) -> Result<bool, LoginError> {
+        let mut found = false;
+        self.store
+            .change(|contents| {
+                if let Some(of_server) = contents.secrets.get_mut(&which.server) {
+                    found = of_server.remove(&which.name).is_some();
+                }
+                contents.secrets.retain(|_, names| !names.is_empty());
+                if found { Changed::Yes } else { Changed::No }
+            })
+            .await?;
+        Ok(found)
+    }
+
+    /// The names of all secrets.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn names(&self) -> Result<Vec<SecretName>, LoginError> {
+        let contents = self.store.read().await?;
+        let all = contents.secrets.iter().flat_map(|(server, names)| {
+            let name = |name: &String| SecretName { server: server.clone(), name: name.clone() };
+            names.keys().map(name)
+        });
+        Ok(all.collect())
+    }
+
+    /// The values with the server's own secrets in place of references.
+    pub async fn filled(
+        &self,
+        server: &ServerConfig,
+        values: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, LoginError> {
+        if !values.values().any(|value| secret_reference::is_in(value)) {
+            return Ok(values.clone());
+        }
+        let contents = self.store.read().await?;
+        let scope = scope_of(server);
+        let held = |name: &str| contents.secrets.get(&scope).and_then(|names| names.get(name));
+        let missing = |name: &str| LoginError::NoSecret {
+            server: server.id.to_string(),
+            name: name.to_owned(),
+        };
+        let mut filled = BTreeMap::new();
+        for (key, value) in values {
+            if let Some(name) = secret_reference::names(value).find(|name| held(name).is_none()) {
+                return Err(missing(name));
+            }
+            let secret = |name: &str| held(name).map(Secret::reveal).unwrap_or_default().to_owned();
+            let value = secret_reference::fill(value, secret);
+            redact::remember([value.as_str()]);
+            filled.insert(key.clone(), value);
+        }
+        Ok(filled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_config::{NoConsents, Places, load};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_secret_is_given_to_its_own_server_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        let entry = r#"{"command": "x", "env": {"T": "a-${keyring:TOKEN}"}}"#;
+        std::fs::write(&file, format!(r#"{{"mcpServers": {{"a": {entry}, "b": {entry}}}}}"#))
+            .unwrap();
+        let environment = Environment {
+            variables: [("SWITCHBOARD_TOKEN_KEY".to_owned(), "key".to_owned())].into(),
+            home: None,
+            current_dir: folder.path().to_owned(),
+        };
+        let state = folder.path().join("state");
+        let of = |project: bool| {
+            let places = Places {
+                user: (!project).then(|| file.clone()),
+                project: project.then(|| file.clone()),
+                ..Places::bare(state.clone())
+            };
+            load(&places, &environment, &NoConsents).servers
+        };
+        let secrets = Secrets::new(&state, &environment, &Settings::default());
+        let (user, project) = (of(false), of(true));
+        let which = SecretName { server: scope_of(&user["a"]), name: "TOKEN".to_owned() };
+        secrets.set(&which, Secret::new("hunter2hunter2")).await.unwrap();
+        let filled = |server: &ServerConfig| {
+            let env = match &server.transport {
+                switchboard_config::Transport::Stdio { env, .. } => env.clone(),
+                _ => unreachable!(),
+            };
+            let (server, secrets) = (server.clone(), &secrets);
+            async move { secrets.filled(&server, &env).await }
+        };
+        assert_eq!(filled(&user["a"]).await.unwrap()["T"], "a-hunter2hunter2");
+        for other in [&user["b"], &project["a"]] {
+            assert!(matches!(filled(other).await, Err(LoginError::NoSecret { .. })));
+        }
+        let sealed = std::fs::read_to_string(state.join("secrets/tokens.json")).unwrap();
+        assert!(!sealed.contains("hunter2"));
+        assert!(secrets.remove(&which).await.unwrap());
+        assert_eq!(secrets.names().await.unwrap(), []);
+    }
+}

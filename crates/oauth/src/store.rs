@@ -1,0 +1,260 @@
+//! Where logins are kept: one sealed file, read again when it changed, written as a whole.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use switchboard_files::{hold, lock, replace};
+use switchboard_text::Digest;
+
+use crate::client::Registered;
+use crate::error::LoginError;
+use crate::keys::Keys;
+use crate::secret::Secret;
+use crate::vault::{Key, Sealed};
+
+/// How long another process may hold the store.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long another process may take to renew a login.
+const RENEWAL: Duration = Duration::from_secs(60);
+
+/// Everything that is kept.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Contents {
+    #[serde(default)]
+    pub logins: Vec<Kept>,
+    /// Who we are, by the name of the authorization server.
+    #[serde(default)]
+    pub clients: BTreeMap<String, Registered>,
+    /// Secrets that entries refer to: server -> name -> secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, BTreeMap<String, Secret>>,
+}
+
+/// One login.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub server: String,
+    pub url: String,
+    pub resource: String,
+    pub issuer: String,
+    pub(crate) token_endpoint: String,
+    pub(crate) revocation_endpoint: Option<String>,
+    pub client: Registered,
+    pub access: Secret,
+    pub(crate) refresh: Option<Secret>,
+    /// When the access token ends, in seconds since 1970.
+    pub ends: Option<i64>,
+    /// What was asked for.
+    pub asked: Vec<String>,
+    /// What was given, if that was said.
+    pub granted: Option<Vec<String>>,
+    /// The authorization server will not renew it.
+    #[serde(default)]
+    pub over: bool,
+}
+
+/// What may be shown of a login.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LoginHeld")]
+pub struct Held {
+    /// The server.
+    pub server: String,
+    /// Who gave the login.
+    pub issuer: String,
+    /// What it is good for.
+    pub scopes: Vec<String>,
+    /// When the token at hand ends.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Option<String>")]
+    pub ends: Option<Timestamp>,
+    /// Whether it is renewed by itself when that moment comes.
+    pub renewable: bool,
+}
+
+impl Kept {
+    /// What may be shown of it.
+    pub(crate) fn shown(&self) -> Held {
+        Held {
+            server: self.server.clone(),
+            issuer: self.issuer.clone(),
+            scopes: self.granted.clone().unwrap_or_else(|| self.asked.clone()),
+            ends: self.ends.and_then(|ends| Timestamp::from_second(ends).ok()),
+            renewable: self.refresh.is_some(),
+        }
+    }
+}
+
+/// What a file looks like from outside; another stamp means another content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(Option<(SystemTime, u64, u64)>);
+
+/// The store.
+pub(crate) struct Store {
+    folder: PathBuf,
+    keys: Keys,
+    read: Mutex<Option<(Stamp, Arc<Contents>)>>,
+}
+
+impl Store {
+    pub(crate) fn new(state: &Path, keys: Keys) -> Self {
+        Self::in_folder(state.join("logins"), keys)
+    }
+
+    /// A store in a folder of its own.
+    pub(crate) fn in_folder(folder: PathBuf, keys: Keys) -> Self {
+        Self { folder, keys, read: Mutex::default() }
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.join("tokens.json")
+    }
+
+    /// How the file looks at this moment.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp(
+            fs::metadata(self.file())
+                .ok()
+                .and_then(|file| Some((file.modified().ok()?, file.len(), number_of(&file)))),
+        )
+    }
+
+    /// Everything that is kept.
+    pub(crate) async fn read(&self) -> Result<Arc<Contents>, LoginError> {
+        let stamp = self.stamp();
+        if let Some((read, contents)) = &*self.read.lock().unwrap_or_else(PoisonError::into_inner)
+            && *read == stamp
+        {
+            return Ok(Arc::clone(contents));
+        }
+        let contents = match self.sealed()? {
+            None => Arc::default(),
+            Some(sealed) => {
+                let key = self.keys.known(sealed.key, &sealed.salt).await?;
+                Arc::new(self.open(&key, &sealed)?)
+            }
+        };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        *read = Some((stamp, Arc::clone(&contents)));
+        Ok(contents)
+    }
+
+    /// Makes sure that something can be kept, before anybody is asked for it.
+    pub(crate) async fn prepare(&self) -> Result<(), LoginError> {
+        self.change(|_| Changed::No).await.map(drop)
+    }
+
+    /// Changes what is kept; nobody else does meanwhile.
+    pub(crate) async fn change(
+        &self,
+        change: impl FnOnce(&mut Contents) -> Changed + Send,
+    ) -> Result<(), LoginError> {
+        create_private(&self.folder).map_err(|error| self.not_stored(&error))?;
+        let lock = self.folder.join("store.lock");
+        let _alone = hold(&lock, PATIENCE).await.map_err(|error| self.not_stored(&error))?;
+        let (key, mut contents) = match self.sealed()? {
+            None => (self.keys.fresh().await?, Contents::default()),
+            Some(sealed) => {
+                let key = self.keys.known(sealed.key, &sealed.salt).await?;
+                let contents = self.open(&key, &sealed)?;
+                (key, contents)
+            }
+        };
+        if change(&mut contents) == Changed::No {
+            return Ok(());
+        }
+        self.write(&key, &contents)
+    }
+
+    /// Lets one process at a time renew a login.
+    pub(crate) async fn renewing(&self, kept: &Kept) -> Result<lock::Held, LoginError> {
+        let name = Digest::of("renewal").with(&kept.server).with(&kept.url).hex();
+        let lock = self.folder.join(format!("renew-{name}.lock"));
+        hold(&lock, RENEWAL).await.map_err(|error| self.not_stored(&error))
+    }
+
+    /// Removes everything, readable or not.
+    pub(crate) fn forget(&self) -> Result<(), LoginError> {
+        match fs::remove_file(self.file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.not_stored(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn sealed(&self) -> Result<Option<Sealed>, LoginError> {
+        let text = match fs::read(self.file()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|error| self.unreadable(error.to_string()))?,
+        };
+        let sealed = serde_json::from_slice(&text);
+        sealed.map(Some).map_err(|_| self.unreadable("the file is damaged".to_owned()))
+    }
+
+    fn open(&self, key: &Key, sealed: &Sealed) -> Result<Contents, LoginError> {
+        let wrong = "the key is another one, or the file was changed";
+        let text = key.open(sealed).ok_or_else(|| self.unreadable(wrong.to_owned()))?;
+        serde_json::from_str(&text)
+            .map_err(|_| self.unreadable("they are of another version".to_owned()))
+    }
+
+    fn write(&self, key: &Key, contents: &Contents) -> Result<(), LoginError> {
+        let text = serde_json::to_string(contents)
+            .map_err(|error| self.not_stored(&io::Error::other(error)))?;
+        let sealed = serde_json::to_vec_pretty(&key.seal(&text)?)
+            .map_err(|error| self.not_stored(&io::Error::other(error)))?;
+        // A file of this kind is for its owner alone from the start.
+        let replace = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            file.write_all(&sealed)?;
+            file.as_file().sync_all()?;
+            replace::put_in_place(file, &self.file())
+        };
+        replace().map_err(|error| self.not_stored(&error))
+    }
+
+    fn unreadable(&self, why: String) -> LoginError {
+        LoginError::Unreadable { file: self.file(), why }
+    }
+
+    fn not_stored(&self, error: &io::Error) -> LoginError {
+        LoginError::NotStored { file: self.file(), why: error.to_string() }
+    }
+}
+
+/// Whether something was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    Yes,
+    No,
+}
+
+fn as_text<S: Serializer>(moment: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match moment {
+        Some(moment) => serializer.collect_str(moment),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(unix)]
+fn number_of(file: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(file)
+}
+
+#[cfg(not(unix))]
+fn number_of(_file: &fs::Metadata) -> u64 {
+    0
+}

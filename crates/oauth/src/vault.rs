@@ -1,0 +1,134 @@
+//! Sealed text: what is in it can be neither read nor changed without the key.
+
+use std::num::NonZeroU32;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ring::pbkdf2;
+use serde::{Deserialize, Serialize};
+
+use crate::error::LoginError;
+use crate::random;
+use crate::secret::Secret;
+
+/// How often a key that a person chose is stirred, so that guessing it is slow.
+const ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
+    Some(rounds) => rounds,
+    None => NonZeroU32::MAX,
+};
+
+/// Where the key comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum KeyKind {
+    /// The person supplies it.
+    Supplied,
+    /// The system's keyring holds it.
+    Keyring,
+}
+
+/// A sealed text as it lies in a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    version: u32,
+    pub(crate) key: KeyKind,
+    pub(crate) salt: String,
+    nonce: String,
+    sealed: String,
+}
+
+/// A key that fits one salt.
+#[derive(Clone)]
+pub(crate) struct Key {
+    bytes: [u8; 32],
+    pub(crate) kind: KeyKind,
+    pub(crate) salt: String,
+}
+
+impl Key {
+    /// Makes the key out of the secret. This takes a while.
+    pub(crate) fn derive(secret: &Secret, kind: KeyKind, salt: &str) -> Self {
+        let rounds = match kind {
+            KeyKind::Supplied => ROUNDS,
+            // It is random already.
+            KeyKind::Keyring => NonZeroU32::MIN,
+        };
+        let mut bytes = [0; 32];
+        let (salt_bytes, secret) = (salt.as_bytes(), secret.reveal().as_bytes());
+        pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, rounds, salt_bytes, secret, &mut bytes);
+        Self { bytes, kind, salt: salt.to_owned() }
+    }
+
+    /// A salt that nobody has used.
+    pub(crate) fn new_salt() -> Result<String, LoginError> {
+        Ok(BASE64_STANDARD.encode(random::bytes::<16>()?))
+    }
+
+    /// Seals a text.
+    pub(crate) fn seal(&self, plain: &str) -> Result<Sealed, LoginError> {
+        let nonce = random::bytes::<12>()?;
+        let mut text = plain.as_bytes().to_vec();
+        let failed = || LoginError::NoKey { why: "the key cannot be used".to_owned() };
+        self.cipher()
+            .ok_or_else(failed)?
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(self.salt.as_bytes()),
+                &mut text,
+            )
+            .map_err(|_| failed())?;
+        Ok(Sealed {
+            version: 1,
+            key: self.kind,
+            salt: self.salt.clone(),
+            nonce: BASE64_STANDARD.encode(nonce),
+            sealed: BASE64_STANDARD.encode(text),
+        })
+    }
+
+    /// Opens a sealed text; `None` if the key is another one or the text was changed.
+    pub(crate) fn open(&self, sealed: &Sealed) -> Option<String> {
+        let nonce: [u8; 12] = BASE64_STANDARD.decode(&sealed.nonce).ok()?.try_into().ok()?;
+        let mut text = BASE64_STANDARD.decode(&sealed.sealed).ok()?;
+        let opened = self
+            .cipher()?
+            .open_in_place(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(sealed.salt.as_bytes()),
+                &mut text,
+            )
+            .ok()?;
+        String::from_utf8(opened.to_vec()).ok()
+    }
+
+    fn cipher(&self) -> Option<LessSafeKey> {
+        UnboundKey::new(&CHACHA20_POLY1305, &self.bytes).ok().map(LessSafeKey::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_key_opens_and_only_what_was_not_changed() {
+        let key = |secret: &str| Key::derive(&Secret::new(secret), KeyKind::Keyring, "salt");
+        let sealed = key("right").seal("hunter2").unwrap();
+        assert!(!serde_json::to_string(&sealed).unwrap().contains("hunter2"));
+        assert_eq!(key("right").open(&sealed).as_deref(), Some("hunter2"));
+        assert_eq!(key("wrong").open(&sealed), None);
+        let other_salt = Sealed { salt: "pepper".to_owned(), ..sealed };
+        assert_eq!(key("right").open(&other_salt), None);
+        let mut changed = key("right").seal("hunter2").unwrap();
+        changed.sealed = BASE64_STANDARD.encode([0; 23]);
+        assert_eq!(key("right").open(&changed), None);
+    }
+
+    #[test]
+    fn the_same_text_is_never_sealed_the_same_way() {
+        let key = Key::derive(&Secret::new("k"), KeyKind::Keyring, "salt");
+        let (one, other) = (key.seal("x").unwrap(), key.seal("x").unwrap());
+        assert_ne!(one.sealed, other.sealed);
+    }
+}

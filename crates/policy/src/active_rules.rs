@@ -1,0 +1,32 @@
+//! The rules of this moment, made ready once, and what each caller did so far.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_rules::Policies;
+
+use crate::policy::Policy;
+use crate::session_tracker::Sessions;
+
+/// The rules that are in force, and what they are asked with.
+#[derive(Debug, Default)]
+pub struct InForce {
+    ready: Mutex<Option<(Arc<Policies>, Arc<Policy>)>>,
+    /// What each caller did so far.
+    pub sessions: Sessions,
+}
+
+impl InForce {
+    /// The policies as rules that can be asked.
+    #[must_use]
+    pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, policy)) = &*ready
+            && Arc::ptr_eq(known, policies)
+        {
+            return Arc::clone(policy);
+        }
+        let policy = Arc::new(Policy::of(policies));
+        *ready = Some((Arc::clone(policies), Arc::clone(&policy)));
+        policy
+    }
+}

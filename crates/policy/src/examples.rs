@@ -1,0 +1,116 @@
+//! Examples of rules: calls that a rule must cover or leave alone, checked when it is read.
+
+use switchboard_core::{Caller, Face, Origin, Target};
+use switchboard_document::ConfigError;
+use switchboard_rules::{Effect, Example, Policies, PolicyFile, RuleEntry};
+
+use crate::facts::{Annotations, Facts};
+use crate::policy::Policy;
+use crate::session_tracker::SessionFacts;
+
+/// What is wrong with the first example that does not hold.
+#[must_use]
+pub fn broken_example(policies: &Policies) -> Option<ConfigError> {
+    policies.files.iter().find_map(|file| file.rules.iter().find_map(|rule| broken(file, rule)))
+}
+
+/// A call of which only an example is known, with all that facts borrow.
+pub struct Imagined {
+    target: Target,
+    caller: Caller,
+    session: SessionFacts,
+    read_only: bool,
+}
+
+impl Imagined {
+    /// The call of an example.
+    #[must_use]
+    pub fn of(example: &Example) -> Self {
+        // The first slash: an example with a server that has slashes in its name is not told from
+        // one with a target that has, and rules do not tell them apart either.
+        let (server, name) = example.target.split_once('/').unwrap_or((&example.target, ""));
+        let origin = match example.caller.as_str() {
+            "person" => Origin::Person,
+            "client" => Origin::Client,
+            _ => Origin::Model,
+        };
+        let face = match origin {
+            Origin::Person => Face::Cli,
+            Origin::Model => Face::Chat,
+            Origin::Client => Face::Gateway,
+        };
+        let mut session = SessionFacts::default();
+        example.reads.iter().for_each(|server| session.read_untrusted(server));
+        for name in &example.results {
+            session.imagine(name, |server| example.reads.iter().any(|read| read == server));
+        }
+        let hints = Annotations::Text(&example.annotations).hints();
+        let target = Target::new(example.kind, server, name);
+        let is_tool = example.kind == switchboard_core::TargetKind::Tool;
+        Self {
+            target,
+            caller: Caller { face, origin, name: example.caller.clone(), reference: None },
+            session,
+            read_only: !is_tool || example.trusted && hints.read_only_hint == Some(true),
+        }
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn facts<'a>(&'a self, example: &'a Example) -> Facts<'a> {
+        Facts {
+            target: &self.target,
+            arguments: &example.arguments,
+            annotations: Annotations::Text(&example.annotations),
+            read_only: self.read_only,
+            trusted: example.trusted,
+            transport: "stdio",
+            caller: &self.caller,
+            session: &self.session,
+        }
+    }
+}
+
+fn broken(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigError> {
+    if rule.covers.is_empty() && rule.leaves.is_empty() {
+        return None;
+    }
+    // The rule alone, and as one that counts at every level.
+    let alone = RuleEntry { effect: Effect::Deny, ..rule.clone() };
+    let rules = vec![alone];
+    let file_alone = PolicyFile {
+        rules,
+        servers: None,
+        allowed_tools: None,
+        switched_off: None,
+        read_only: None,
+        ask_always: None,
+        ..file.clone()
+    };
+    let policy = Policy::of(&Policies { files: vec![file_alone], broken: None });
+    let said = |example: &Example| policy.ruling(&Imagined::of(example).facts(example));
+    let wrong = |example: &Example, what: &str| {
+        ConfigError::new(file.file.clone(), format!("the rule {what}"))
+            .at_place(example.line, example.column)
+    };
+    for example in &rule.covers {
+        match said(example) {
+            None => return Some(wrong(example, "does not cover this example of `match`")),
+            Some(ruling) => {
+                if let Some(why) = ruling.by.why {
+                    return Some(wrong(
+                        example,
+                        &format!("cannot judge this example of `match`, {why}"),
+                    ));
+                }
+            }
+        }
+    }
+    for example in &rule.leaves {
+        // A condition that cannot be decided covers nothing; the call would be refused all the same.
+        if said(example).is_some_and(|ruling| ruling.by.why.is_none()) {
+            return Some(wrong(example, "covers this example of `not_match`"));
+        }
+    }
+    None
+}

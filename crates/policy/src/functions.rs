@@ -1,0 +1,69 @@
+//! What conditions can ask of a text: is this path below that folder, is this host one of those?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cel::extractors::This;
+use cel::{Context, ExecutionError};
+use regex::Regex;
+use switchboard_net::{WebParts, check_host_pattern, host_fits};
+use switchboard_rules::{compile_at_call, path_in};
+
+/// The regular expressions that stand in conditions, by their text: compiled once, for all calls.
+pub(crate) type Patterns = HashMap<Box<str>, Regex>;
+
+/// Gives a context the functions of conditions.
+pub(crate) fn add_to(context: &mut Context<'_, '_>, patterns: &Arc<Patterns>) {
+    let patterns = Arc::clone(patterns);
+    // The names are ours alone, so none can be refused.
+    context
+        .add_function("matches", move |This(text): This<Arc<String>>, pattern: Arc<String>| {
+            if let Some(known) = patterns.get(pattern.as_str()) {
+                return Ok(known.is_match(&text));
+            }
+            compile_at_call(&pattern)
+                .map(|pattern| pattern.is_match(&text))
+                .map_err(|cause| ExecutionError::function_error("matches", cause))
+        })
+        .ok();
+    context
+        .add_function("path_in", |path: Arc<String>, folder: Arc<String>| {
+            path_in(&path, &folder)
+                .map_err(|cause| ExecutionError::function_error("path_in", cause))
+        })
+        .ok();
+    context
+        .add_function("host_in", |address: Arc<String>, pattern: Arc<String>| {
+            host_in(&address, &pattern)
+                .map_err(|cause| ExecutionError::function_error("host_in", cause))
+        })
+        .ok();
+}
+
+/// Whether an address leads to a host: a name, or `*.name` for all names below it.
+fn host_in(address: &str, pattern: &str) -> Result<bool, String> {
+    check_host_pattern(pattern).map_err(|cause| format!("the pattern {cause}"))?;
+    let parts = WebParts::of(address)?;
+    Ok(host_fits(&parts.host, pattern))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_taken_from_an_address_that_leaves_no_doubt() {
+        for (address, expected) in [
+            ("https://api.example.com/x", Some(true)),
+            ("https://example.com.evil.tld/", Some(false)),
+            ("https://evil.tld#.example.com", Some(false)),
+            ("https://user@api.example.com/", None),
+            ("https://api.example.com./", None),
+            ("https://example.com/", Some(false)),
+            ("api.example.com", None),
+        ] {
+            assert_eq!(host_in(address, "*.example.com").ok(), expected, "{address}");
+        }
+        assert!(host_in("https://a.com/", "a.com*").is_err());
+    }
+}

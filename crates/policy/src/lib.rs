@@ -1,0 +1,41 @@
+//! Verdicts: allow, ask or deny, by the rules of all levels.
+//!
+//! In go a resolved call and what is known about its session; out comes a [`Decision`] or, with an answer,
+//! a [`PermittedCall`]. This crate is the only one that can make a `PermittedCall`, and execution takes
+//! nothing else. Pure: no I/O and no clock.
+
+mod active_rules;
+mod address;
+mod condition;
+mod decide;
+mod examples;
+mod explanation;
+mod facts;
+mod functions;
+mod interned_name;
+mod pattern_index;
+mod permit;
+mod policy;
+mod result_counts;
+mod risk;
+mod risk_words;
+mod rule_context;
+mod ruling;
+mod session_tracker;
+mod spelling;
+mod unused_rules;
+mod what_if;
+
+pub use active_rules::InForce;
+pub use decide::{Asking, Decision, Denied, decide, refusal};
+pub use examples::{Imagined, broken_example};
+pub use explanation::Explained;
+pub use facts::{Facts, is_trusted};
+pub use permit::{PermittedCall, Question, Rejected};
+pub use policy::Policy;
+pub use result_counts::Results;
+pub use risk::risk_of;
+pub use rule_context::{Rules, Verdict};
+pub use session_tracker::{SessionFacts, SessionKey};
+pub use unused_rules::{Offered, idle_rules};
+pub use what_if::{Compared, Past, what_if};

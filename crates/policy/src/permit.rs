@@ -1,0 +1,169 @@
+//! The proof that a call may run, bound to the exact target and arguments.
+
+use switchboard_catalog::ResolvedCall;
+use switchboard_core::{Answer, Risk};
+
+use crate::decide::Asking;
+use crate::facts::Facts;
+use crate::risk::risk_of;
+use crate::rule_context::{Doubt, EACH_TIME};
+
+/// A call that may run. Only policy makes one, so nothing runs without it.
+///
+/// ```compile_fail
+/// fn forge(call: switchboard_catalog::ResolvedCall) -> switchboard_host::policy::PermittedCall {
+///     switchboard_host::policy::PermittedCall { call, by: "me".to_owned(), reviewed: true }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn forge(call: switchboard_catalog::ResolvedCall) -> switchboard_host::policy::PermittedCall {
+///     switchboard_host::policy::PermittedCall::new(call, "me".to_owned())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct PermittedCall {
+    call: ResolvedCall,
+    by: String,
+    reviewed: bool,
+}
+
+/// A call that waits for a person's answer.
+#[derive(Debug)]
+pub struct Question {
+    call: ResolvedCall,
+    doubt: Doubt,
+    risk: Risk,
+    problem: Option<String>,
+}
+
+/// Why a person did not let a call run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// What to do differently, in the person's words.
+    pub feedback: Option<String>,
+}
+
+impl PermittedCall {
+    pub(crate) const fn new(call: ResolvedCall, by: String) -> Self {
+        Self { call, by, reviewed: false }
+    }
+
+    /// The call.
+    #[must_use]
+    pub const fn call(&self) -> &ResolvedCall {
+        &self.call
+    }
+
+    /// Who or what allowed it.
+    #[must_use]
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+}
+
+impl PermittedCall {
+    /// Takes the permit back: a person has to agree first, for this reason.
+    #[must_use]
+    pub fn doubted(self, why: String, asking: Asking<'_>) -> Question {
+        let risk = risk_of(&Facts::of(&self.call, asking.caller, asking.session));
+        Question::new(self.call, Doubt { why, anyway: Some(EACH_TIME) }, risk)
+    }
+
+    /// Whether a person was asked about this very call.
+    #[must_use]
+    pub const fn was_reviewed(&self) -> bool {
+        self.reviewed
+    }
+
+    const fn reviewed(call: ResolvedCall, by: String) -> Self {
+        Self { call, by, reviewed: true }
+    }
+}
+
+impl Question {
+    pub(crate) const fn new(call: ResolvedCall, doubt: Doubt, risk: Risk) -> Self {
+        Self { call, doubt, risk, problem: None }
+    }
+
+    /// The same question once more, because the answer could not be used.
+    #[must_use]
+    pub fn again(self, problem: String) -> Self {
+        Self { problem: Some(problem), ..self }
+    }
+
+    /// What was wrong with the answer before.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// The call.
+    #[must_use]
+    pub const fn call(&self) -> &ResolvedCall {
+        &self.call
+    }
+
+    /// Why it is asked.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.doubt.why
+    }
+
+    /// Why it will be asked again all the same, whatever a person says for the future.
+    #[must_use]
+    pub const fn asks_anyway(&self) -> Option<&'static str> {
+        self.doubt.anyway
+    }
+
+    /// Whether no earlier answer counts for it.
+    #[must_use]
+    pub fn is_asked_each_time(&self) -> bool {
+        self.doubt.anyway == Some(EACH_TIME)
+    }
+
+    /// How much harm it could do.
+    #[must_use]
+    pub const fn risk(&self) -> &Risk {
+        &self.risk
+    }
+
+    /// Takes what the person said about this tool earlier in the session: nobody was asked about
+    /// this very call.
+    #[must_use]
+    pub fn answered_before(self) -> PermittedCall {
+        PermittedCall::new(self.call, "a person, for this session".to_owned())
+    }
+
+    /// Takes the person's answer: run `edited` instead, which is the same target with other
+    /// arguments, looked up like any call.
+    ///
+    /// # Errors
+    /// When it is another target.
+    pub fn answered_with(self, edited: ResolvedCall) -> Result<PermittedCall, Rejected> {
+        if edited.target() != self.call.target() {
+            return Err(Rejected { feedback: None });
+        }
+        Ok(PermittedCall::reviewed(edited, "a person, with other arguments".to_owned()))
+    }
+
+    /// Takes the person's answer.
+    ///
+    /// # Errors
+    /// When the person does not want it to run.
+    pub fn answered(self, answer: Answer) -> Result<PermittedCall, Rejected> {
+        match answer {
+            Answer::Run => Ok(PermittedCall::reviewed(self.call, "a person, this once".to_owned())),
+            // Arguments that nobody looked up cannot run; see `answered_with`.
+            Answer::RunWith(_) => Err(Rejected { feedback: None }),
+            Answer::Session => {
+                Ok(PermittedCall::reviewed(self.call, "a person, for this session".to_owned()))
+            }
+            Answer::Always => {
+                Ok(PermittedCall::reviewed(self.call, "a person, from now on".to_owned()))
+            }
+            Answer::Skip => Err(Rejected { feedback: None }),
+            Answer::Reject(feedback) => Err(Rejected { feedback: Some(feedback) }),
+        }
+    }
+}

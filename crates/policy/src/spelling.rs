@@ -1,0 +1,217 @@
+//! Other spellings of one name: what is denied or asked about under one of them is so under all.
+//!
+//! An `allow` covers a name as it is written and no other; this is for the rules that narrow.
+
+use std::borrow::Cow;
+
+use switchboard_core::{Target, TargetKind};
+use switchboard_rules::Pattern;
+use switchboard_text::characters::plain;
+
+use crate::address;
+
+/// So often is an address decoded that was encoded more than once.
+const ROUNDS: usize = 3;
+
+/// Signs that stand for others in a pattern.
+const SPECIAL: [char; 9] = ['*', '?', '[', ']', '{', '}', ',', '\\', '/'];
+
+/// A server and what is called there, as a reader or a server takes them.
+pub(crate) struct Spelled<'a> {
+    pub(crate) server: Cow<'a, str>,
+    pub(crate) name: Cow<'a, str>,
+}
+
+impl<'a> Spelled<'a> {
+    pub(crate) fn of(target: &'a Target) -> Self {
+        let name = match target.kind {
+            TargetKind::Tool | TargetKind::Prompt => folded(&target.name),
+            TargetKind::Resource => Cow::Owned(place(&target.name)),
+        };
+        Self { server: folded(&target.server), name }
+    }
+
+    /// Whether it is another text than what was written.
+    pub(crate) fn differs(&self, target: &Target) -> bool {
+        self.server != target.server || self.name != target.name
+    }
+}
+
+/// The pattern for such spellings; none where no pattern comes out.
+pub(crate) fn pattern(text: &str) -> Option<Pattern> {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        let codes = encoded_run(rest);
+        let (taken, length) = match sign {
+            '\\' => (rest.get(1..)?.chars().next().map(String::from)?, 1),
+            _ if codes > 0 => (decoded(rest.get(..codes)?), 0),
+            _ if SPECIAL.contains(&sign) => {
+                written.push(sign);
+                rest = rest.get(1..)?;
+                continue;
+            }
+            _ => (String::from(sign), 0),
+        };
+        rest = rest.get(length + if codes > 0 { codes } else { taken.len() }..)?;
+        // What was encoded, taken as it is or in another dress is no wildcard.
+        for seen in taken.chars().filter_map(seen) {
+            if SPECIAL.contains(&seen) {
+                written.push('\\');
+            }
+            written.push(seen);
+        }
+    }
+    Pattern::parse(&written).ok()
+}
+
+/// How many bytes at the beginning are codes of addresses.
+fn encoded_run(text: &str) -> usize {
+    let is_code = |code: &&[u8]| matches!(code, [b'%', rest @ ..] if rest.len() == 2 && rest.iter().all(u8::is_ascii_hexdigit));
+    3 * text.as_bytes().chunks(3).take_while(is_code).count()
+}
+
+/// The text as a reader sees it: no case, nothing hidden, letters in their plain dress.
+fn folded(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase();
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter_map(seen).collect())
+}
+
+fn seen(sign: char) -> Option<char> {
+    plain(sign).filter(|sign| !sign.is_whitespace())
+}
+
+/// The place that an address means, whatever way it is written.
+fn place(uri: &str) -> String {
+    let text = decoded(uri);
+    let text = address::plain(&text).unwrap_or(text);
+    let text = text.chars().filter_map(seen).collect::<String>();
+    let Some((scheme, rest)) = text.split_once(':') else { return text };
+    if scheme == "file" {
+        return local(rest);
+    }
+    let Some(rest) = rest.strip_prefix("//") else { return text };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let usual = match scheme {
+        "https" | "wss" => ":443",
+        "http" | "ws" => ":80",
+        _ => ":",
+    };
+    let host = host.strip_suffix(usual).unwrap_or(host).trim_end_matches('.');
+    format!("{scheme}://{host}{path}")
+}
+
+/// The address of a file: of this machine it has no host, and its root has one name.
+fn local(rest: &str) -> String {
+    let after = rest.strip_prefix("//").unwrap_or_default();
+    let (host, below) = after.split_at_checked(after.find('/').unwrap_or(0)).unwrap_or_default();
+    let (host, mut path) = match host {
+        "" | "localhost" | "127.0.0.1" | "[::1]" if !below.is_empty() => ("", below),
+        "" => ("", rest),
+        _ => (host, below),
+    };
+    // A process's root is the root, for as long as nobody moved it.
+    while let Some((_, below)) = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'))
+        && let Some(below) = below.strip_prefix("root").filter(|below| below.starts_with('/'))
+    {
+        path = below;
+    }
+    // Some systems drop dots at the end of a name.
+    let parts: Vec<&str> = path.split('/').map(|part| part.trim_end_matches('.')).collect();
+    format!("file://{host}{}", parts.join("/"))
+}
+
+/// The text with everything decoded that was encoded as in addresses, also more than once.
+fn decoded(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..ROUNDS {
+        match decoded_once(&text) {
+            Some(next) => text = next,
+            None => break,
+        }
+    }
+    text
+}
+
+/// Nothing where nothing is encoded, or what comes out is no text.
+fn decoded_once(text: &str) -> Option<String> {
+    let mut rest = text.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.filter(|_| *first == b'%').filter(|code| !code.starts_with('+'));
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_place_are_one() {
+        for uri in [
+            "file:///etc/passwd",
+            "FILE:///ETC/passwd",
+            "file:/etc/passwd",
+            "file://localhost/etc/passwd",
+            "file:///etc/%70asswd",
+            "file:///etc%2fpasswd",
+            "file:///etc%252fpasswd",
+            "file:///etc/passwd.",
+            "file:///etc/pass\u{200b}wd",
+            "file:///etc/ｐasswd",
+            "file:///proc/self/root/etc/passwd",
+            "file:///proc/1/root/proc/self/root/etc/passwd",
+            "file:///data/../etc/passwd",
+            "file:///data/%2e%2e/etc/passwd",
+            "file:\\\\\\etc\\passwd",
+        ] {
+            assert_eq!(place(uri), "file:///etc/passwd", "{uri}");
+        }
+        for uri in ["https://h.example/a", "HTTPS://H.example.:443/a", "https://u:p@h.example/a"] {
+            assert_eq!(place(uri), "https://h.example/a", "{uri}");
+        }
+        for (uri, expected) in [
+            ("memo:one", "memo:one"),
+            ("100%", "100%"),
+            ("a%ff", "a%ff"),
+            ("file://other/x", "file://other/x"),
+            ("file://other", "file://other"),
+        ] {
+            assert_eq!(place(uri), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_keeps_its_wildcards_and_gets_no_new_ones() {
+        for (text, server, name, expected) in [
+            ("GitHub/Delete_*", "github", "delete_repo", true),
+            ("a/x＊", "a", "xy", false),
+            ("a/x＊", "a", "x*", true),
+            ("a/%2a", "a", "xy", false),
+            ("a/gr\u{f6}sse", "a", "grosse", true),
+            ("a/gro\u{308}sse", "a", "grosse", true),
+            ("a/\\*X", "a", "*x", true),
+            ("a/{X,%41}", "a", "a", true),
+        ] {
+            let pattern = pattern(text).unwrap();
+            assert_eq!(pattern.covers(server, name), expected, "{text} {server}/{name}");
+        }
+    }
+}

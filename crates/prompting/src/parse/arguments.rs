@@ -1,0 +1,141 @@
+//! Reads the text of arguments: JSON, or something close enough to it.
+
+use crate::parse::decode::decode;
+use crate::parse::errors::{JsonProblem, ParseError};
+use crate::parse::json_type::{Checked, check};
+use crate::parse::repair;
+
+/// Arguments that can be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments {
+    /// The text of a JSON object: as it was written, unless it had to be repaired.
+    pub text: String,
+    /// What had to be repaired.
+    pub repaired: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn none() -> Self {
+        Self { text: "{}".to_owned(), repaired: None }
+    }
+}
+
+/// Reads arguments that should be a JSON object. Nothing at all is an object without members.
+pub fn read_arguments(text: &str) -> Result<Arguments, ParseError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(Arguments::none());
+    }
+    match check(text) {
+        Ok(Checked::Object) => Ok(Arguments { text: text.to_owned(), repaired: None }),
+        Ok(Checked::Null) => {
+            Ok(Arguments { text: "{}".to_owned(), repaired: Some("null".to_owned()) })
+        }
+        Ok(Checked::String) => inside_a_string(text),
+        Ok(other) => Err(not_an_object(other)),
+        Err(error) => repaired(text, &error),
+    }
+}
+
+/// Some models write the object as the text of a string.
+fn inside_a_string(text: &str) -> Result<Arguments, ParseError> {
+    let inner: String = serde_json::from_str(text).unwrap_or_default();
+    match check(&inner) {
+        Ok(Checked::Object) => Ok(Arguments {
+            text: inner.trim().to_owned(),
+            repaired: Some("the object was inside of a string".to_owned()),
+        }),
+        _ => Err(not_an_object(Checked::String)),
+    }
+}
+
+fn repaired(text: &str, error: &serde_json::Error) -> Result<Arguments, ParseError> {
+    let mut notes = Vec::new();
+    let mut source = std::borrow::Cow::Borrowed(text);
+    if let Some(inside) = without_fence(text) {
+        source = inside.to_owned().into();
+        notes.push("a code fence");
+    }
+    if source.trim_start_matches(['{', '[']).trim_start().starts_with("&quot;") {
+        source = decode(&source).into_owned().into();
+        notes.push("quotes written as entities");
+    }
+    let repaired = repair::repair(&source).map_err(ParseError::Json)?;
+    match check(&repaired.text) {
+        Ok(Checked::Object) => {}
+        Ok(other) => return Err(not_an_object(other)),
+        // Well formed, but not a value: a number out of range or half a character.
+        Err(_) => return Err(ParseError::Json(strict_problem(text, error))),
+    }
+    notes.extend(repaired.notes);
+    let repaired_what = (!notes.is_empty()).then(|| notes.join(", "));
+    Ok(Arguments { text: repaired.text, repaired: repaired_what })
+}
+
+fn strict_problem(text: &str, error: &serde_json::Error) -> JsonProblem {
+    let before: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let mut offset = (before + error.column().saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let described = error.to_string();
+    let what = described.split(" at line ").next().unwrap_or_default();
+    JsonProblem::at(what, text, offset)
+}
+
+fn without_fence(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("```")?.strip_suffix("```")?;
+    let info = inside.find(|c: char| !c.is_ascii_alphanumeric())?;
+    inside.get(info..).map(str::trim)
+}
+
+const fn not_an_object(value: Checked) -> ParseError {
+    ParseError::NotAnObject { found: value.name() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, read_arguments};
+
+    #[test]
+    fn good_json_stays_as_it_was_written() {
+        for text in ["{}", r#"{"b": 1e2, "a":18446744073709551616, "b":"\u00e9"}"#] {
+            let expected = Arguments { text: text.to_owned(), repaired: None };
+            assert_eq!(read_arguments(&format!("\n {text} ")), Ok(expected));
+        }
+        assert_eq!(read_arguments(" \n"), Ok(Arguments::none()));
+    }
+
+    #[test]
+    fn what_surrounds_an_object_is_taken_off() {
+        let cases = [
+            ("```json\n{\"a\": 1}\n```", r#"{"a":1}"#, "a code fence"),
+            (r#""{\"a\": 1}""#, r#"{"a": 1}"#, "the object was inside of a string"),
+            ("{&quot;a&quot;: &quot;&lt;&quot;}", r#"{"a":"<"}"#, "quotes written as entities"),
+            ("null", "{}", "null"),
+        ];
+        for (written, text, repaired) in cases {
+            let expected = Arguments { text: text.to_owned(), repaired: Some(repaired.to_owned()) };
+            assert_eq!(read_arguments(written), Ok(expected), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_what_it_is() {
+        let cases = [
+            ("[1]", "the arguments must be a JSON object, not an array"),
+            ("[1,]", "the arguments must be a JSON object, not an array"),
+            ("\"a\"", "the arguments must be a JSON object, not a string"),
+            ("7", "the arguments must be a JSON object, not a number"),
+            (
+                "{\"a\": 1e999}",
+                "the arguments are not valid JSON: number out of range at line 1, column 11, \
+                 near `{\"a\": 1e999}`",
+            ),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(read_arguments(written).unwrap_err().to_string(), expected, "{written}");
+        }
+    }
+}

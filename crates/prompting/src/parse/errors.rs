@@ -1,0 +1,127 @@
+//! What can be wrong with a call as it was written, in words for the model that wrote it.
+
+use thiserror::Error;
+
+/// Why something cannot be a call.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ParseError {
+    /// A parameter is not there, or empty.
+    #[error("`{element}` has no value for its required parameter `{parameter}`")]
+    MissingParameter {
+        /// The call's element.
+        element: String,
+        /// The parameter that is missing.
+        parameter: String,
+    },
+    /// The arguments are not JSON, and not close enough to it.
+    #[error("the arguments are not valid JSON: {0}")]
+    Json(JsonProblem),
+    /// The arguments are JSON, but not an object.
+    #[error("the arguments must be a JSON object, not {found}")]
+    NotAnObject {
+        /// What they are instead.
+        found: &'static str,
+    },
+    /// The message ended inside of the call, or another call began there.
+    #[error("`{element}` was not closed: {missing} is missing")]
+    Unclosed {
+        /// The call's element.
+        element: String,
+        /// The closing tags that are missing.
+        missing: String,
+    },
+    /// A native call came without the name of a tool.
+    #[error("the call names no tool")]
+    NoName,
+}
+
+/// What is wrong with a text that should be JSON, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what} at line {line}, column {column}, near `{excerpt}`")]
+pub struct JsonProblem {
+    /// What is wrong.
+    pub what: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The text around the place, on one line.
+    pub excerpt: String,
+}
+
+impl ParseError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::MissingParameter { element, parameter } => {
+                format!("write the call again with `<{parameter}>` inside of `<{element}>`")
+            }
+            Self::Json(_) => "write the arguments again as one JSON object: double quotes around \
+                              keys and strings, a backslash before quotes inside of strings"
+                .to_owned(),
+            Self::NotAnObject { .. } => {
+                "put the values into an object, one member for each parameter".to_owned()
+            }
+            Self::Unclosed { missing, .. } => {
+                format!("write the whole call again and end it with {missing}")
+            }
+            Self::NoName => "name the tool to call".to_owned(),
+        }
+    }
+
+    /// The message for the model: what is wrong, that nothing ran, and what to do.
+    #[must_use]
+    pub fn for_model(&self) -> String {
+        format!("Nothing was called: {self}. To go on, {}.", self.hint())
+    }
+}
+
+impl JsonProblem {
+    /// The problem `what` at the byte `offset` of `text`.
+    pub fn at(what: impl Into<String>, text: &str, offset: usize) -> Self {
+        const AROUND: usize = 16;
+        let before = text.get(..offset).unwrap_or(text);
+        let after = text.get(offset..).unwrap_or_default();
+        let last_line = before.rsplit('\n').next().unwrap_or_default();
+        let tail: Vec<char> = before.chars().rev().take(AROUND).collect();
+        let shown = tail.into_iter().rev().chain(after.chars().take(AROUND));
+        Self {
+            what: what.into(),
+            line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
+            column: last_line.chars().count() + 1,
+            excerpt: shown.map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JsonProblem, ParseError};
+
+    #[test]
+    fn a_problem_names_its_line_its_column_and_what_stands_there() {
+        let problem = JsonProblem::at("a colon is missing", "{\n \"é\" 1}", 7);
+        let expected = JsonProblem {
+            what: "a colon is missing".to_owned(),
+            line: 2,
+            column: 5,
+            excerpt: "{  \"é\" 1}".to_owned(),
+        };
+        assert_eq!(problem, expected);
+    }
+
+    #[test]
+    fn a_model_reads_what_is_missing_and_what_to_do() {
+        let error = ParseError::MissingParameter {
+            element: "use_mcp_tool".to_owned(),
+            parameter: "server_name".to_owned(),
+        };
+        assert_eq!(
+            error.for_model(),
+            "Nothing was called: `use_mcp_tool` has no value for its required parameter \
+             `server_name`. To go on, write the call again with `<server_name>` inside of \
+             `<use_mcp_tool>`."
+        );
+    }
+}

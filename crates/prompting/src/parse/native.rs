@@ -1,0 +1,148 @@
+//! Puts together calls that a vendor sends in fragments, outside of the text.
+
+use crate::parse::arguments::{Arguments, read_arguments};
+use crate::parse::errors::ParseError;
+
+/// Collects the fragments of the native calls of one message.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    calls: Vec<Parts>,
+}
+
+/// A call that the vendor delivered apart from the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NativeCall {
+    /// The vendor's name for the call, which its result must carry.
+    pub id: Option<String>,
+    /// The name of the tool, as it was offered.
+    pub name: String,
+    /// The arguments, or why there can be no call.
+    pub arguments: Result<Arguments, ParseError>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    index: usize,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+impl Assembler {
+    /// Nothing came yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes one fragment of the call at `index`. Names may come whole, in parts or again and
+    /// again. Another `id` at the same index begins another call, because some vendors number
+    /// every call zero.
+    pub fn delta(&mut self, index: usize, id: Option<&str>, name: Option<&str>, fragment: &str) {
+        let id = id.filter(|id| !id.is_empty());
+        let known = self.calls.iter().rposition(|parts| parts.index == index);
+        let known = known.and_then(|place| self.calls.get_mut(place));
+        let same = known.filter(|parts| match (&parts.id, id) {
+            (Some(old), Some(new)) => old == new,
+            _ => true,
+        });
+        let name = name.unwrap_or_default();
+        let Some(parts) = same else {
+            let (id, name) = (id.map(str::to_owned), name.to_owned());
+            self.calls.push(Parts { index, id, name, arguments: fragment.to_owned() });
+            return;
+        };
+        if parts.id.is_none() {
+            parts.id = id.map(str::to_owned);
+        }
+        if parts.name != name {
+            parts.name.push_str(name);
+        }
+        parts.arguments.push_str(fragment);
+    }
+
+    /// The calls in the order in which they began.
+    #[must_use]
+    pub fn finish(self) -> Vec<NativeCall> {
+        let call = |parts: Parts| {
+            let arguments = if parts.name.trim().is_empty() {
+                Err(ParseError::NoName)
+            } else {
+                read_arguments(&parts.arguments)
+            };
+            NativeCall { id: parts.id, name: parts.name, arguments }
+        };
+        self.calls.into_iter().map(call).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Assembler, NativeCall};
+    use crate::parse::arguments::Arguments;
+    use crate::parse::errors::ParseError;
+
+    type Delta<'a> = (usize, Option<&'a str>, Option<&'a str>, &'a str);
+
+    fn assembled(deltas: &[Delta<'_>]) -> Vec<NativeCall> {
+        let mut assembler = Assembler::new();
+        for (index, id, name, fragment) in deltas {
+            assembler.delta(*index, *id, *name, fragment);
+        }
+        assembler.finish()
+    }
+
+    fn call(id: Option<&str>, name: &str, text: &str) -> NativeCall {
+        let arguments = Ok(Arguments { text: text.to_owned(), repaired: None });
+        NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
+    }
+
+    #[test]
+    fn fragments_are_put_together_by_index_in_the_order_of_their_beginnings() {
+        let cases: [(&[Delta<'_>], Vec<NativeCall>); 5] = [
+            (
+                &[
+                    (0, Some("x"), Some("get"), ""),
+                    (0, None, None, "{\"a\""),
+                    (0, None, None, ":1}"),
+                ],
+                vec![call(Some("x"), "get", "{\"a\":1}")],
+            ),
+            (
+                &[
+                    (1, Some("b"), Some("two"), "{"),
+                    (0, Some("a"), Some("one"), "{\"z\""),
+                    (1, None, None, "}"),
+                    (0, None, None, ":2}"),
+                ],
+                vec![call(Some("b"), "two", "{}"), call(Some("a"), "one", "{\"z\":2}")],
+            ),
+            (
+                &[
+                    (0, None, Some("get"), ""),
+                    (0, Some("x"), Some("get"), ""),
+                    (0, None, Some("_it"), ""),
+                ],
+                vec![call(Some("x"), "get_it", "{}")],
+            ),
+            (
+                &[(0, Some("a"), Some("one"), "{}"), (0, Some("b"), Some("one"), "{\"b\":1}")],
+                vec![call(Some("a"), "one", "{}"), call(Some("b"), "one", "{\"b\":1}")],
+            ),
+            (&[], vec![]),
+        ];
+        for (deltas, expected) in cases {
+            assert_eq!(assembled(deltas), expected, "{deltas:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_made_keeps_its_place_and_says_why() {
+        let calls = assembled(&[(0, Some("x"), None, "{}"), (1, Some("y"), Some("get"), "{\"a")]);
+        assert_eq!(calls[0].arguments, Err(ParseError::NoName));
+        assert_eq!(
+            calls[1].arguments.as_ref().unwrap_err().to_string(),
+            "the arguments are not valid JSON: a string is not closed at line 1, column 2, near `{\"a`"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! What the parser gives back.
+
+use crate::parse::errors::ParseError;
+
+/// A part of a message, in the order in which it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words for the person.
+    Text(String),
+    /// The beginning of a call whose names are known while its arguments still come. For display:
+    /// a [`Piece::Call`] or a [`Piece::Refused`] follows.
+    Started {
+        /// How the call is written.
+        form: Form,
+        /// The server, where it is known.
+        server: Option<String>,
+        /// The tool, where it is known.
+        tool: Option<String>,
+    },
+    /// A complete call.
+    Call(WrittenCall),
+    /// What was meant as a call and cannot be one. If the call was never closed, its whole text
+    /// came as [`Piece::Text`] just before.
+    Refused {
+        /// What is wrong with it.
+        reason: ParseError,
+        /// Its beginning, as it was written.
+        excerpt: String,
+    },
+}
+
+/// How a call is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `<use_mcp_tool>`.
+    UseMcpTool,
+    /// `<access_mcp_resource>`.
+    AccessMcpResource,
+    /// An element named like a registered tool.
+    Named,
+}
+
+/// A call as a model wrote it, not looked up yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenCall {
+    /// What to call.
+    pub target: WrittenTarget,
+    /// The text of a JSON object.
+    pub arguments: String,
+    /// What had to be repaired to read it.
+    pub repaired: Option<String>,
+}
+
+/// What a written call is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrittenTarget {
+    /// A tool of a server.
+    Tool {
+        /// The server's name.
+        server: String,
+        /// The tool's name.
+        tool: String,
+    },
+    /// A resource of a server.
+    Resource {
+        /// The server's name.
+        server: String,
+        /// The resource's URI.
+        uri: String,
+    },
+    /// A tool under the name by which it is registered.
+    Named {
+        /// The tool's registered name.
+        tool: String,
+    },
+}
+
+impl Piece {
+    /// A refusal that quotes the beginning of `written`.
+    pub fn refused(reason: ParseError, written: &str) -> Self {
+        const LIMIT: usize = 200;
+        let mut excerpt: String = written.chars().take(LIMIT).collect();
+        if excerpt.len() < written.len() {
+            excerpt.push('…');
+        }
+        Self::Refused { reason, excerpt }
+    }
+}

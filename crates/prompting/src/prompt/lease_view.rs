@@ -1,0 +1,137 @@
+//! What a lease holds, as the views that everything here is made from.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use switchboard_catalog::{Definition, Lease, Server, definition};
+use switchboard_config::Transport;
+use switchboard_core::TargetKind;
+use switchboard_wire::list::Item;
+
+use crate::prompt::views::{
+    ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
+};
+
+/// Shows a lease to `maker`, with what had to be decoded for it kept alive meanwhile.
+pub fn shown<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
+    let decoded: Vec<Decoded<'_>> = lease.catalog().servers().iter().map(Decoded::of).collect();
+    let mut place = 0;
+    let servers: Vec<ShownServer<'_>> = decoded
+        .iter()
+        .map(|decoded| {
+            let first = place;
+            place += decoded.tools.len();
+            let name = |tool: usize| lease.catalog().names().get(first + tool).unwrap_or_default();
+            decoded.shown(name, lease)
+        })
+        .collect();
+    maker(&servers)
+}
+
+/// A server with its definitions read.
+struct Decoded<'a> {
+    server: &'a Server,
+    command_line: Option<String>,
+    trouble: Option<String>,
+    tools: Vec<Definition<'a>>,
+    resources: Vec<Definition<'a>>,
+    templates: Vec<Definition<'a>>,
+    prompts: Vec<(Definition<'a>, Vec<Argument>)>,
+}
+
+#[derive(serde::Deserialize)]
+struct Argument {
+    name: String,
+    description: Option<String>,
+    #[serde(default)]
+    required: bool,
+}
+
+impl<'a> Decoded<'a> {
+    fn of(server: &'a Arc<Server>) -> Self {
+        let offers = &server.offers;
+        let prompt = |item: &'a Item| {
+            let about = definition(item);
+            let arguments = about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            (about, arguments.unwrap_or_default())
+        };
+        // The program alone: its arguments may hold secrets.
+        let command_line = match server.config.as_ref().map(|config| &config.transport) {
+            Some(Transport::Stdio { command, .. }) => Some(command.clone()),
+            Some(Transport::Builtin | Transport::Http { .. }) | None => None,
+        };
+        Self {
+            server,
+            command_line,
+            trouble: server.status.failure().map(|failure| failure.message.clone()),
+            tools: offers.tools.iter().map(|tool| tool.definition()).collect(),
+            resources: offers.resources.iter().map(definition).collect(),
+            templates: offers.templates.iter().map(definition).collect(),
+            prompts: offers.prompts.iter().map(prompt).collect(),
+        }
+    }
+
+    /// What may be shown of it: without what rules forbid to everybody.
+    fn shown<'s>(
+        &'s self,
+        model_name: impl Fn(usize) -> &'s str,
+        lease: &Lease,
+    ) -> ShownServer<'s> {
+        let offers = &self.server.offers;
+        let lists = |kind, name: &str| lease.lists(kind, self.server.id.as_str(), name);
+        let read = |item: &Item| lists(TargetKind::Resource, &item.key);
+        let tools = offers.tools.iter().zip(&self.tools).enumerate();
+        let tools = tools.filter(|(_, (tool, _))| lists(TargetKind::Tool, tool.name()));
+        let resources = offers.resources.iter().zip(&self.resources).filter(|(item, _)| read(item));
+        let templates = offers.templates.iter().zip(&self.templates).filter(|(item, _)| read(item));
+        let prompts = offers.prompts.iter().zip(&self.prompts);
+        let prompts = prompts.filter(|(item, _)| lists(TargetKind::Prompt, &item.key));
+        let agreement = self.server.agreement.as_ref();
+        ShownServer {
+            name: self.server.id.as_str(),
+            command_line: self.command_line.as_deref(),
+            instructions: agreement.and_then(|agreement| agreement.instructions.as_deref()),
+            trouble: self.trouble.as_deref(),
+            tools: tools
+                .map(|(number, (tool, about))| ShownTool {
+                    name: tool.name(),
+                    model_name: model_name(number),
+                    title: about.title.as_deref(),
+                    description: about.description.as_deref(),
+                    input_schema: about.input_schema.map(RawValue::get),
+                    output_schema: about.output_schema.map(RawValue::get),
+                })
+                .collect(),
+            resources: resources
+                .map(|(item, about)| ShownResource {
+                    uri: &item.key,
+                    name: about.name.as_deref().unwrap_or_default(),
+                    description: about.description.as_deref(),
+                    mime_type: about.mime_type.as_deref(),
+                })
+                .collect(),
+            templates: templates
+                .map(|(item, about)| ShownTemplate {
+                    uri_template: &item.key,
+                    name: about.name.as_deref().unwrap_or_default(),
+                    description: about.description.as_deref(),
+                    mime_type: about.mime_type.as_deref(),
+                })
+                .collect(),
+            prompts: prompts
+                .map(|(item, (about, arguments))| ShownPrompt {
+                    name: &item.key,
+                    description: about.description.as_deref(),
+                    arguments: arguments
+                        .iter()
+                        .map(|argument| ShownArgument {
+                            name: &argument.name,
+                            description: argument.description.as_deref(),
+                            required: argument.required,
+                        })
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! One server in the text section: its name, its words, its tools, resources and prompts.
+
+use std::fmt::Write;
+
+use crate::prompt::clean::{clean, clean_line, code, element_text, fenced, indented};
+use crate::prompt::options::{CallForm, Options};
+use crate::prompt::schema::{ObjectSchema, object_schema};
+use crate::prompt::views::{ShownPrompt, ShownServer, ShownTool};
+use crate::prompt::{fixed_text, parameters, sample};
+
+/// Writes one server; parts without entries are left out.
+pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: &Options) {
+    line(out, format_args!("## Server {}", code(server.name)));
+    if let Some(command) = server.command_line {
+        line(out, format_args!("Started with {}.", code(command)));
+    }
+    if let Some(trouble) = server.trouble {
+        line(out, format_args!("Trouble: {}", clean_line(trouble, options.longest_description)));
+    }
+    let notes = clean(server.instructions.unwrap_or_default(), options.longest_instructions);
+    if !notes.is_empty() {
+        out.push_str(fixed_text::SERVER_NOTES);
+        out.push_str(&fenced(&notes));
+    }
+    if !server.tools.is_empty() {
+        line(out, format_args!("\n### Tools of {}", code(server.name)));
+        for tool in &server.tools {
+            write_tool(out, server, tool, options);
+        }
+    }
+    write_rest(out, server, options);
+}
+
+/// Writes what a server offers beside tools.
+pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &Options) {
+    if !server.resources.is_empty() {
+        line(out, format_args!("\n### Resources of {}", code(server.name)));
+        for resource in &server.resources {
+            let about = About {
+                name: resource.name,
+                media: resource.mime_type,
+                description: resource.description,
+            };
+            about.write(out, resource.uri, options);
+        }
+    }
+    if !server.templates.is_empty() {
+        line(out, format_args!("\n### Resource addresses of {} to fill in", code(server.name)));
+        for template in &server.templates {
+            let about = About {
+                name: template.name,
+                media: template.mime_type,
+                description: template.description,
+            };
+            about.write(out, template.uri_template, options);
+        }
+    }
+    if !server.prompts.is_empty() {
+        line(out, format_args!("\n### Prompts of {}, for the user to start", code(server.name)));
+        for prompt in &server.prompts {
+            write_prompt(out, prompt, options);
+        }
+    }
+}
+
+/// Writes one tool with its arguments and an example call.
+pub(crate) fn write_tool(
+    out: &mut String,
+    server: &ShownServer<'_>,
+    tool: &ShownTool<'_>,
+    options: &Options,
+) {
+    let title = clean_line(tool.title.unwrap_or_default(), 200);
+    if title.is_empty() || title == tool.name {
+        line(out, format_args!("- {}", code(tool.name)));
+    } else {
+        line(out, format_args!("- {} ({title})", code(tool.name)));
+    }
+    let described = clean(tool.description.unwrap_or_default(), options.longest_description);
+    out.push_str(&indented(&described, "    "));
+    let schema = object_schema(tool.input_schema);
+    let parameters = parameters::lines(&schema, "      ", options.longest_description);
+    if parameters.is_empty() {
+        out.push_str("    No arguments.\n");
+    } else {
+        out.push_str("    Arguments:\n");
+        out.push_str(&parameters);
+    }
+    if options.examples {
+        line(out, format_args!("    Example: {}", example(server, tool, &schema, options)));
+    }
+}
+
+fn example(
+    server: &ShownServer<'_>,
+    tool: &ShownTool<'_>,
+    schema: &ObjectSchema,
+    options: &Options,
+) -> String {
+    let arguments = sample::arguments(schema);
+    let tags_fit = is_tag(tool.model_name) && arguments.iter().all(|(name, _)| is_tag(name));
+    if options.call_form == CallForm::ToolTags && tags_fit && !schema.wrapped {
+        let mut out = format!("<{}>", tool.model_name);
+        for (name, value) in arguments {
+            let text = match value {
+                serde_json::Value::String(text) => element_text(&text),
+                other => sample::element_json(&other),
+            };
+            // Writing to a string cannot fail.
+            let _ok = write!(out, "<{name}>{text}</{name}>");
+        }
+        let _ok = write!(out, "</{}>", tool.model_name);
+        return out;
+    }
+    // Built by hand to keep the order of the arguments.
+    let fields: Vec<String> = arguments
+        .iter()
+        .map(|(name, value)| {
+            format!(
+                "{}: {}",
+                sample::element_json(&name.as_str().into()),
+                sample::element_json(value)
+            )
+        })
+        .collect();
+    format!(
+        "<use_mcp_tool><server_name>{}</server_name><tool_name>{}</tool_name><arguments>{{{}}}</arguments></use_mcp_tool>",
+        element_text(server.name),
+        element_text(tool.name),
+        fields.join(", "),
+    )
+}
+
+/// Whether a name can be the name of an element.
+fn is_tag(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+struct About<'a> {
+    name: &'a str,
+    media: Option<&'a str>,
+    description: Option<&'a str>,
+}
+
+impl About<'_> {
+    fn write(&self, out: &mut String, address: &str, options: &Options) {
+        let mut notes = vec![clean_line(self.name, 200)];
+        notes.push(clean_line(self.media.unwrap_or_default(), 100));
+        notes.retain(|note| !note.is_empty());
+        let mut text = format!("- {}", code(address));
+        if !notes.is_empty() {
+            text.push_str(&format!(" ({})", notes.join(", ")));
+        }
+        push_description(&mut text, self.description, options);
+        line(out, format_args!("{text}"));
+    }
+}
+
+fn write_prompt(out: &mut String, prompt: &ShownPrompt<'_>, options: &Options) {
+    let mut text = format!("- {}", code(prompt.name));
+    push_description(&mut text, prompt.description, options);
+    line(out, format_args!("{text}"));
+    for argument in &prompt.arguments {
+        let needed = if argument.required { "required" } else { "optional" };
+        let mut text = format!("      - {} ({needed})", code(argument.name));
+        push_description(&mut text, argument.description, options);
+        line(out, format_args!("{text}"));
+    }
+}
+
+fn push_description(text: &mut String, description: Option<&str>, options: &Options) {
+    let described = clean_line(description.unwrap_or_default(), options.longest_description);
+    if !described.is_empty() {
+        text.push_str(": ");
+        text.push_str(&described);
+    }
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ok = writeln!(out, "{text}");
+}

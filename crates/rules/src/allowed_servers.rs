@@ -1,0 +1,186 @@
+//! Which servers an organisation allows: commands and addresses with `*` in them.
+
+use switchboard_net::{WebParts, check_host_pattern, host_fits};
+
+/// Which servers may be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllowedServers {
+    /// None at all.
+    pub disable_all: bool,
+    /// Only these; all without a list, none with an empty one.
+    pub allowed: Option<Vec<AllowedServer>>,
+    /// Where the list is written.
+    pub line: usize,
+}
+
+/// One kind of server that may be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllowedServer {
+    /// A program: the command and its arguments with single spaces between them.
+    Command(String),
+    /// An address.
+    Url(UrlPattern),
+}
+
+/// How a server is reached, as far as these lists are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint<'a> {
+    /// The server that is part of this program.
+    Builtin,
+    /// A program: the command and its arguments with single spaces between them.
+    Command(String),
+    /// The addresses of one server.
+    Urls(&'a [String]),
+}
+
+/// A pattern over addresses: of the host, `*` may be all or the first part; further on anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlPattern {
+    scheme: String,
+    host: String,
+    port: Option<String>,
+    /// What comes after the host; anything without one.
+    path: Option<String>,
+}
+
+impl AllowedServers {
+    /// Returns whether a server may be there. The built-in one always may: it is part of this
+    /// program.
+    #[must_use]
+    pub fn allow(&self, endpoint: &Endpoint<'_>) -> bool {
+        if *endpoint == Endpoint::Builtin {
+            return true;
+        }
+        let listed =
+            |allowed: &Vec<AllowedServer>| allowed.iter().any(|allowed| allowed.covers(endpoint));
+        !self.disable_all && self.allowed.as_ref().is_none_or(listed)
+    }
+}
+
+impl AllowedServer {
+    fn covers(&self, endpoint: &Endpoint<'_>) -> bool {
+        match (self, endpoint) {
+            (Self::Command(pattern), Endpoint::Command(line)) => glob(pattern, line),
+            // Each address gets calls, so each has to be allowed.
+            (Self::Url(pattern), Endpoint::Urls(urls)) => {
+                urls.iter().all(|url| pattern.covers(url))
+            }
+            (Self::Command(_) | Self::Url(_), _) => false,
+        }
+    }
+}
+
+impl UrlPattern {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text == "*" {
+            let any = "*".to_owned();
+            return Ok(Self {
+                scheme: any.clone(),
+                host: any,
+                port: Some("*".to_owned()),
+                path: None,
+            });
+        }
+        let (scheme, after) = text.split_once("://").ok_or("has no `https://`")?;
+        if scheme != "*" && !matches!(scheme, "http" | "https") {
+            return Err("is neither `http://` nor `https://`");
+        }
+        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let (authority, path) = after.split_at_checked(end).unwrap_or((after, ""));
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, Some(port.to_owned())),
+            _ => (authority, None),
+        };
+        check_host_pattern(host)?;
+        // `https://*` and `https://*.corp` mean everything there.
+        let path = (!path.is_empty()).then(|| path.to_owned());
+        Ok(Self { scheme: scheme.to_owned(), host: host.to_owned(), port, path })
+    }
+
+    fn covers(&self, url: &str) -> bool {
+        let Ok(parts) = WebParts::of(url) else { return false };
+        let port = match (&self.port, parts.port) {
+            (None, None) => true,
+            (Some(pattern), _) if pattern == "*" => true,
+            (Some(pattern), Some(port)) => *pattern == port.to_string(),
+            (Some(pattern), None) => {
+                matches!(
+                    (parts.scheme.as_str(), pattern.as_str()),
+                    ("http", "80") | ("https", "443")
+                )
+            }
+            (None, Some(_)) => false,
+        };
+        let path = match &self.path {
+            None => true,
+            Some(pattern) if pattern == "/*" => true,
+            Some(pattern) => !climbs(parts.rest) && glob(pattern, parts.rest),
+        };
+        let scheme = self.scheme == "*" || self.scheme == parts.scheme;
+        scheme && port && path && host_fits(&parts.host, &self.host)
+    }
+}
+
+impl std::fmt::Display for UrlPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let port = self.port.as_deref().map(|port| format!(":{port}")).unwrap_or_default();
+        let path = self.path.as_deref().unwrap_or_default();
+        write!(f, "{}://{}{port}{path}", self.scheme, self.host)
+    }
+}
+
+/// Whether a path leads upwards, in any spelling.
+fn climbs(path: &str) -> bool {
+    let plain =
+        path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '?', '#']).any(|part| part == "..")
+}
+
+/// Whether a text fits a pattern in which `*` stands for any text, also for none.
+fn glob(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    // The last part has to be at the end; without a `*` there is none, and nothing may be left.
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_fits_by_its_parts() {
+        for (pattern, url, expected) in [
+            ("*", "http://localhost:3000/mcp", true),
+            ("https://*.corp/*", "https://mcp.corp/x", true),
+            ("https://*.corp/*", "https://mcp.corp", true),
+            ("https://*.corp/*", "http://mcp.corp/x", false),
+            ("https://*.corp/*", "https://evil.tld/a.corp/x", false),
+            ("https://*.corp/*", "https://evil.tld/?.corp/", false),
+            ("https://*.corp/*", "https://a.corp@evil.tld/", false),
+            ("https://*.corp/*", "https://a.corp.evil.tld/", false),
+            ("https://*.corp/*", "https://a.corp:8443/", false),
+            ("https://*.corp:*/*", "https://a.corp:8443/", true),
+            ("https://mcp.corp/api/*", "https://mcp.corp/api/v1", true),
+            ("https://mcp.corp/api/*", "https://mcp.corp/api/../admin", false),
+            ("https://mcp.corp/api/*", "https://mcp.corp/api/%2E%2e/admin", false),
+            ("https://mcp.corp/api/*", "https://mcp.corp/other", false),
+            ("https://mcp.corp", "https://mcp.corp/anything", true),
+            ("https://mcp.corp:443/*", "https://mcp.corp/", true),
+        ] {
+            let pattern = UrlPattern::parse(pattern).unwrap();
+            assert_eq!(pattern.covers(url), expected, "{pattern:?} {url}");
+        }
+        for bad in ["mcp.corp/*", "https://mcp.corp*", "ftp://x/*", "https://m*p.corp/"] {
+            assert!(UrlPattern::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Finds what is wrong with a condition before there is a call: names that nobody knows, calls that
+//! cannot be made, comparisons that never hold, and loops inside loops: those could take for ever.
+
+use std::collections::BTreeSet;
+
+use cel::Program;
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
+use regex::Regex;
+use switchboard_text::suggestion;
+
+use crate::cel::condition_calls;
+use crate::cel::condition_shapes::{
+    Members, SESSION_WITH_RESULTS, Shape, TYPES, VARIABLES, hint, names,
+};
+use crate::expression::BadExpression;
+
+/// What was found out about a condition.
+pub(crate) struct Checked {
+    /// What it speaks of.
+    pub(crate) used: BTreeSet<&'static str>,
+    /// The regular expressions in it.
+    pub(crate) patterns: Vec<Regex>,
+}
+
+/// Looks through a whole condition.
+pub(crate) fn check(text: &str, program: &Program) -> Result<Checked, BadExpression> {
+    let mut check = Check {
+        text: text.chars().collect(),
+        program,
+        bound: Vec::new(),
+        is_in_loop: false,
+        sessions: 0,
+        found: Checked { used: BTreeSet::new(), patterns: Vec::new() },
+    };
+    let root = program.expression();
+    let whole = check.shape(root)?;
+    if !whole.can_be(&["true or false"]) {
+        let message = format!("gives {} instead of true or false", whole.told());
+        return Err(check.bad(root, message));
+    }
+    if check.sessions > 0 {
+        check.found.used.remove("session");
+        check.found.used.insert(SESSION_WITH_RESULTS);
+    }
+    Ok(check.found)
+}
+
+pub(crate) struct Check<'a> {
+    text: Vec<char>,
+    program: &'a Program,
+    /// The names of loops, the innermost last.
+    bound: Vec<(&'a str, Shape)>,
+    is_in_loop: bool,
+    /// How often it speaks of the session as a whole or of its results.
+    sessions: usize,
+    pub(crate) found: Checked,
+}
+
+impl<'a> Check<'a> {
+    /// What a part of the condition is, with all that is in it looked through.
+    pub(crate) fn shape(&mut self, node: &'a IdedExpr) -> Result<Shape, BadExpression> {
+        match &node.expr {
+            Expr::Ident(name) => self.variable(node, name),
+            Expr::Literal(value) => Ok(shape_of(value)),
+            Expr::Select(select) => {
+                let before = self.sessions;
+                let of = self.shape(&select.operand)?;
+                if matches!(select.operand.expr, Expr::Ident(_)) && select.field != "results" {
+                    self.sessions = before;
+                }
+                let member = self.member(node, of, &select.field)?;
+                Ok(if select.test { Shape::Bool } else { member })
+            }
+            Expr::Call(call) => self.call(node, call),
+            Expr::List(list) => {
+                for element in &list.elements {
+                    self.shape(element)?;
+                }
+                Ok(Shape::List(&Shape::Any))
+            }
+            Expr::Map(map) => {
+                map.entries.iter().try_for_each(|entry| self.entry(&entry.expr))?;
+                Ok(Shape::Map(&Shape::Any))
+            }
+            Expr::Struct(made) => {
+                let message = format!("makes a `{}`, which is not known", made.type_name);
+                Err(self.bad(node, message))
+            }
+            Expr::Comprehension(each) => self.each(node, each),
+            Expr::Unspecified => Ok(Shape::Any),
+        }
+    }
+
+    fn entry(&mut self, entry: &'a EntryExpr) -> Result<(), BadExpression> {
+        match entry {
+            EntryExpr::StructField(field) => self.shape(&field.value).map(drop),
+            EntryExpr::MapEntry(entry) => {
+                self.shape(&entry.key)?;
+                self.shape(&entry.value).map(drop)
+            }
+        }
+    }
+
+    fn variable(&mut self, node: &IdedExpr, name: &str) -> Result<Shape, BadExpression> {
+        if let Some((_, shape)) = self.bound.iter().rev().find(|(bound, _)| *bound == name) {
+            return Ok(*shape);
+        }
+        if let Some((known, shape)) = VARIABLES.iter().find(|(known, _)| *known == name) {
+            self.found.used.insert(known);
+            self.sessions += usize::from(*known == "session");
+            return Ok(*shape);
+        }
+        if TYPES.contains(&name) {
+            return Ok(Shape::Type);
+        }
+        let message = format!("speaks of `{name}`, which is not known");
+        Err(self.bad(node, message).hint(hint(name, &names(VARIABLES))))
+    }
+
+    /// What a member of something is.
+    pub(crate) fn member(
+        &self,
+        node: &IdedExpr,
+        of: Shape,
+        name: &str,
+    ) -> Result<Shape, BadExpression> {
+        match of {
+            Shape::Any => Ok(Shape::Any),
+            Shape::Map(part) => Ok(*part),
+            Shape::Members(members) => find(members, name).ok_or_else(|| {
+                let message = format!("speaks of a member `{name}`, which is not known");
+                self.bad_name(node, name, message).hint(hint(name, &names(members)))
+            }),
+            Shape::Open(members) => {
+                match (find(members, name), suggestion(name, &names(members))) {
+                    (Some(shape), _) => Ok(shape),
+                    (None, None) => Ok(Shape::Any),
+                    // A slip of the pen, and the rule would never hold.
+                    (None, Some(near)) => {
+                        let message = format!("speaks of a member `{name}`, which is not known");
+                        let hint = format!("did you mean `{near}`?");
+                        Err(self.bad_name(node, name, message).hint(hint))
+                    }
+                }
+            }
+            other => {
+                let message = format!("speaks of a member `{name}` of {}", other.told());
+                Err(self.bad_name(node, name, message))
+            }
+        }
+    }
+
+    fn call(&mut self, node: &'a IdedExpr, call: &'a CallExpr) -> Result<Shape, BadExpression> {
+        let is_operator = !call.func_name.starts_with(|first: char| first.is_ascii_alphabetic());
+        if is_operator {
+            let args = call.args.iter().map(|part| self.shape(part));
+            let args: Vec<Shape> = args.collect::<Result<_, _>>()?;
+            return condition_calls::operator(self, (node, call), &args);
+        }
+        condition_calls::function(self, (node, call))
+    }
+
+    fn each(
+        &mut self,
+        node: &'a IdedExpr,
+        each: &'a ComprehensionExpr,
+    ) -> Result<Shape, BadExpression> {
+        let range = self.shape(&each.iter_range)?;
+        if !range.can_be(&["a list", "an object"]) {
+            let message = format!("goes through {}, where there has to be a list", range.told());
+            return Err(self.bad(node, message));
+        }
+        if std::mem::replace(&mut self.is_in_loop, true) {
+            return Err(self.bad(node, "has a loop inside a loop".to_owned()));
+        }
+        let accumulated = self.shape(&each.accu_init)?;
+        self.bound.push((&each.accu_var, accumulated));
+        self.bound.push((&each.iter_var, range.part()));
+        self.bound.extend(each.iter_var2.as_deref().map(|name| (name, Shape::Any)));
+        self.shape(&each.loop_cond)?;
+        self.shape(&each.loop_step)?;
+        let shape = self.shape(&each.result)?;
+        self.bound.clear();
+        self.is_in_loop = false;
+        Ok(shape)
+    }
+
+    /// What is wrong at a part of the condition.
+    pub(crate) fn bad(&self, node: &IdedExpr, message: String) -> BadExpression {
+        BadExpression { offset: self.offset(node), message, hint: None }
+    }
+
+    /// What is wrong with a name: the parser places it at the dot before it or the bracket after it.
+    pub(crate) fn bad_name(&self, node: &IdedExpr, name: &str, message: String) -> BadExpression {
+        let around = self.offset(node);
+        let name: Vec<char> = name.chars().collect();
+        let is_word = |at: &usize| {
+            let inside = |index: Option<usize>| {
+                let next = index.and_then(|index| self.text.get(index));
+                next.is_some_and(|next| next.is_alphanumeric() || *next == '_')
+            };
+            !inside(at.checked_sub(1)) && !inside(Some(at + name.len()))
+        };
+        let windows = self.text.windows(name.len().max(1)).enumerate();
+        let places = windows.filter(|(_, window)| *window == name).map(|(at, _)| at);
+        let nearest = places.filter(is_word).min_by_key(|at| at.abs_diff(around));
+        BadExpression { offset: nearest.unwrap_or(around), message, hint: None }
+    }
+
+    fn offset(&self, node: &IdedExpr) -> usize {
+        let place = self.program.source_info().offset_for(node.id).map_or(0, |(start, _)| start);
+        usize::try_from(place).unwrap_or(0)
+    }
+}
+
+fn find(members: Members, name: &str) -> Option<Shape> {
+    members.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
+}
+
+const fn shape_of(value: &LiteralValue) -> Shape {
+    match value {
+        LiteralValue::Boolean(_) => Shape::Bool,
+        LiteralValue::Bytes(_) => Shape::Bytes,
+        LiteralValue::Double(_) => Shape::Double,
+        LiteralValue::Int(_) => Shape::Int,
+        LiteralValue::Null => Shape::Null,
+        LiteralValue::String(_) => Shape::Text,
+        LiteralValue::UInt(_) => Shape::UInt,
+    }
+}
+
+/// The text of a part that is one.
+pub(crate) fn literal(node: &IdedExpr) -> Option<&str> {
+    match &node.expr {
+        Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),
+        _ => None,
+    }
+}

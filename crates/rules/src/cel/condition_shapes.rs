@@ -1,0 +1,156 @@
+//! What the things are that a condition speaks of: their members, and what kind of value each has.
+
+use switchboard_text::suggestion;
+
+/// What is known of a value before there is a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nothing.
+    Any,
+    Bool,
+    Int,
+    UInt,
+    Double,
+    Text,
+    /// A text, and no other than these.
+    Word(&'static [&'static str]),
+    Bytes,
+    Null,
+    Type,
+    List(&'static Self),
+    /// By texts that are not known before.
+    Map(&'static Self),
+    /// With these members and no others.
+    Members(Members),
+    /// With these members, and maybe with others.
+    Open(Members),
+}
+
+/// The members of something, by name.
+pub(crate) type Members = &'static [(&'static str, Shape)];
+
+const KINDS: &[&str] = &["tool", "resource", "prompt"];
+const TRANSPORTS: &[&str] = &["stdio", "http", "builtin", "unknown"];
+const FACES: &[&str] = &["library", "cli", "chat", "gateway", "console", "editor"];
+const ORIGINS: &[&str] = &["person", "model", "client"];
+
+/// What servers say about tools by the protocol; they may say more.
+const ANNOTATIONS: Members = &[
+    ("title", Shape::Text),
+    ("readOnlyHint", Shape::Bool),
+    ("destructiveHint", Shape::Bool),
+    ("idempotentHint", Shape::Bool),
+    ("openWorldHint", Shape::Bool),
+];
+const TOOL: Members = &[
+    ("name", Shape::Text),
+    ("kind", Shape::Word(KINDS)),
+    ("readOnly", Shape::Bool),
+    ("annotations", Shape::Open(ANNOTATIONS)),
+];
+const SERVER: Members =
+    &[("name", Shape::Text), ("transport", Shape::Word(TRANSPORTS)), ("trusted", Shape::Bool)];
+const CALLER: Members =
+    &[("face", Shape::Word(FACES)), ("origin", Shape::Word(ORIGINS)), ("name", Shape::Text)];
+const SESSION: Members = &[
+    ("reads", Shape::List(&Shape::Text)),
+    ("calls", Shape::Int),
+    ("times", Shape::Map(&Shape::Int)),
+    ("tainted", Shape::Bool),
+    ("results", Shape::Map(&Shape::Int)),
+];
+
+/// What a condition speaks of that asks a session for its results: the session with them, which are
+/// many and so only made for those who ask.
+pub const SESSION_WITH_RESULTS: &str = "session.results";
+const RISK: Members = &[("score", Shape::Int), ("reasons", Shape::List(&Shape::Text))];
+
+/// What a condition may speak of.
+pub(crate) const VARIABLES: Members = &[
+    ("args", Shape::Map(&Shape::Any)),
+    ("tool", Shape::Members(TOOL)),
+    ("server", Shape::Members(SERVER)),
+    ("caller", Shape::Members(CALLER)),
+    ("session", Shape::Members(SESSION)),
+    ("risk", Shape::Members(RISK)),
+];
+
+/// The names of types, as in `type(args.n) == int`.
+pub(crate) const TYPES: &[&str] =
+    &["bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"];
+
+impl Shape {
+    /// What it is, for a sentence.
+    pub(crate) const fn told(self) -> &'static str {
+        match self {
+            Self::Any => "something",
+            Self::Bool => "true or false",
+            Self::Int | Self::UInt | Self::Double => "a number",
+            Self::Text | Self::Word(_) => "a text",
+            Self::Bytes => "bytes",
+            Self::Null => "null",
+            Self::Type => "a type",
+            Self::List(_) => "a list",
+            Self::Map(_) | Self::Members(_) | Self::Open(_) => "an object",
+        }
+    }
+
+    pub(crate) const fn is_number(self) -> bool {
+        matches!(self, Self::Int | Self::UInt | Self::Double)
+    }
+
+    /// Whether two values can be equal: numbers of all kinds are compared by what they are worth.
+    pub(crate) fn can_equal(self, other: Self) -> bool {
+        let same_kind = self.told() == other.told();
+        self == Self::Any || other == Self::Any || same_kind
+    }
+
+    /// Whether it can be this: a value of which nothing is known can be all.
+    pub(crate) fn can_be(self, wanted: &[&'static str]) -> bool {
+        self == Self::Any || wanted.contains(&self.told())
+    }
+
+    /// What one of its parts is, as far as all of them are the same.
+    pub(crate) const fn part(self) -> Self {
+        match self {
+            Self::List(part) => *part,
+            // Loops over objects go over the names of their members.
+            Self::Map(_) | Self::Members(_) | Self::Open(_) => Self::Text,
+            _ => Self::Any,
+        }
+    }
+}
+
+/// "Did you mean", or what there is.
+pub(crate) fn hint(name: &str, known: &[&'static str]) -> String {
+    match suggestion(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are `{}`", known.join("`, `")),
+    }
+}
+
+/// The names of members.
+pub(crate) fn names(members: Members) -> Vec<&'static str> {
+    members.iter().map(|(name, _)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::{Face, Origin, TargetKind};
+
+    use super::*;
+
+    #[test]
+    fn every_word_that_a_call_can_have_is_known() {
+        use {Face as F, Origin as O, TargetKind as K};
+        for face in [F::Library, F::Cli, F::Chat, F::Gateway, F::Console, F::Editor] {
+            assert!(FACES.contains(&face.to_string().as_str()), "{face}");
+        }
+        for origin in [O::Person, O::Model, O::Client] {
+            assert!(ORIGINS.contains(&origin.to_string().as_str()), "{origin}");
+        }
+        for kind in [K::Tool, K::Resource, K::Prompt] {
+            assert!(KINDS.contains(&kind.as_str()), "{kind}");
+        }
+    }
+}

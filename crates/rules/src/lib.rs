@@ -1,0 +1,33 @@
+//! Rule files: from text to [`Policies`] that are known to be sound.
+//!
+//! In goes the text of policy and team files; out come patterns, conditions checked as CEL, examples and
+//! allowed servers, or errors with a position. Rules are only read here; verdicts are the policy crate's.
+
+mod allowed_servers;
+mod cel;
+mod expression;
+mod glob;
+mod level;
+mod path_parts;
+mod pattern;
+mod policy_cases;
+mod policy_file;
+mod policy_lines;
+pub mod policy_read;
+mod regex_limits;
+mod rule_reader;
+pub mod team;
+
+pub use allowed_servers::{AllowedServer, Endpoint};
+pub use cel::condition_shapes::SESSION_WITH_RESULTS;
+pub use expression::Expression;
+pub use level::Level;
+pub use path_parts::path_in;
+pub use pattern::Pattern;
+pub use policy_cases::{PolicyCase, policy_cases_from_text};
+pub use policy_file::{Effect, Example, Policies, PolicyFile, RuleEntry};
+pub use policy_lines::PolicyLine;
+pub use policy_read::policy_from_text;
+pub use regex_limits::compile_at_call;
+pub use rule_reader::Nodes;
+pub use team::{Team, TeamPlace};

@@ -1,0 +1,80 @@
+//! A file of cases for rules: calls, and what is expected to be said to them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_document::{ConfigError, Node, document};
+
+use crate::policy_file::{Effect, Example};
+use crate::rule_reader::{Nodes, blank, fill, is_single};
+
+const KEYS: &[&str] = &[
+    "target",
+    "kind",
+    "args",
+    "caller",
+    "annotations",
+    "trusted",
+    "reads",
+    "results",
+    "expect",
+    "rule",
+    "name",
+];
+
+/// A call, and what is expected to be said to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyCase {
+    /// What people call it.
+    pub name: Option<String>,
+    /// The call.
+    pub call: Example,
+    /// What is expected.
+    pub expect: Effect,
+    /// By which rule, if that matters.
+    pub rule: Option<String>,
+}
+
+/// Reads the text of a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
+///
+/// # Errors
+/// When something is wrong in it.
+pub fn policy_cases_from_text(
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<Vec<PolicyCase>, ConfigError> {
+    let nodes = Nodes { file, source: text };
+    let root = document::parse(text)
+        .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?
+        .ok_or_else(|| ConfigError::new(Arc::clone(file), "the file is empty"))?;
+    let mut cases = Vec::new();
+    for (name, _, node) in nodes.members(&root, "the file", &["cases"])? {
+        for node in nodes.list(node, &name)? {
+            cases.push(case(&nodes, node)?);
+        }
+    }
+    Ok(cases)
+}
+
+fn case(nodes: &Nodes<'_>, node: &Node) -> Result<PolicyCase, ConfigError> {
+    let mut call = Example { line: node.at.line, column: node.at.column, ..blank() };
+    fill(nodes, node, KEYS, &mut call)?;
+    if !is_single(&call.target) {
+        let error = nodes.error(node.at, "the case names no `target`".to_owned());
+        return Err(error.hint("add `\"target\": \"server/tool\"`"));
+    }
+    let effects =
+        [Effect::Allow, Effect::Ask, Effect::Deny].map(|effect| (effect.as_str(), effect));
+    let (mut name, mut expect, mut rule) = (None, None, None);
+    for (key, _, node) in nodes.members(node, "a case", KEYS)? {
+        match key.as_str() {
+            "name" => name = Some(nodes.text(node, &key)?.to_owned()),
+            "rule" => rule = Some(nodes.text(node, &key)?.to_owned()),
+            "expect" => expect = Some(nodes.choice(node, &key, &effects)?),
+            _ => {}
+        }
+    }
+    let expect =
+        expect.ok_or_else(|| nodes.error(node.at, "the case has no `expect`".to_owned()))?;
+    Ok(PolicyCase { name, call, expect, rule })
+}

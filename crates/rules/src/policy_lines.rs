@@ -1,0 +1,74 @@
+//! What a policy says, line by line, as people are shown it.
+
+use crate::policy_file::{Policies, PolicyFile};
+
+/// One line of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyLine {
+    /// What it says in one word: `allow`, `ask`, `deny`, or `bar` for servers.
+    pub effect: &'static str,
+    /// Of what.
+    pub target: String,
+    /// When; empty for always.
+    pub when: String,
+    /// What people call it.
+    pub name: Option<String>,
+    /// The line in the file, from 1.
+    pub line: usize,
+}
+
+impl PolicyFile {
+    /// What the file says: what holds for everything first, then its rules in their order.
+    #[must_use]
+    pub fn lines(&self) -> Vec<PolicyLine> {
+        let control = |effect, when: &str, line| PolicyLine {
+            effect,
+            target: "*".to_owned(),
+            when: when.to_owned(),
+            name: None,
+            line,
+        };
+        let mut lines: Vec<PolicyLine> = Vec::new();
+        lines.extend(self.switched_off.map(|line| control("deny", "", line)));
+        lines.extend(self.read_only.map(|line| control("deny", "it may change something", line)));
+        lines.extend(self.ask_always.map(|line| control("ask", "", line)));
+        lines.extend(
+            self.allowed_tools.as_ref().map(|(tools, line)| {
+                control("deny", &format!("none of {}", tools.join(", ")), *line)
+            }),
+        );
+        lines.extend(self.servers.as_ref().map(|servers| {
+            let when = match (servers.disable_all, &servers.allowed) {
+                (true, _) => "every server".to_owned(),
+                (false, Some(allowed)) => {
+                    format!("server is none of {} allowed ones", allowed.len())
+                }
+                (false, None) => "no server".to_owned(),
+            };
+            control("bar", &when, servers.line)
+        }));
+        lines.extend(self.rules.iter().map(|rule| PolicyLine {
+            effect: rule.effect.as_str(),
+            target: match rule.kind {
+                Some(kind) => format!("{kind} {}", rule.target),
+                None => rule.target.clone(),
+            },
+            when: rule.when.as_ref().map(|when| when.text().to_owned()).unwrap_or_default(),
+            name: rule.name.clone(),
+            line: rule.line,
+        }));
+        lines
+    }
+}
+
+impl Policies {
+    /// The same with another file for its level.
+    #[must_use]
+    pub fn with_file(&self, file: PolicyFile) -> Self {
+        let others = self.files.iter().filter(|other| other.level != file.level).cloned();
+        let mut files: Vec<PolicyFile> = others.collect();
+        files.push(file);
+        files.sort_by_key(|file| file.level);
+        Self { files, broken: None }
+    }
+}

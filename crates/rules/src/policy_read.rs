@@ -1,0 +1,225 @@
+//! The text of a policy file -> `PolicyFile`. One mistake, and the file does not count at all.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_core::TargetKind;
+use switchboard_document::{ConfigError, Node, Position, Value, document, nested_position};
+use switchboard_text::shown;
+
+use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
+use crate::expression::Expression;
+use crate::glob::{BadPattern, alternatives};
+use crate::level::Level;
+use crate::pattern::{Pattern, check_address};
+use crate::policy_file::{Effect, PolicyFile, RuleEntry};
+use crate::rule_reader::{Nodes, example};
+use crate::team;
+use crate::team::Team;
+
+/// More rules than anybody reads.
+const MOST_RULES: usize = 20_000;
+
+const TOP_KEYS: &[&str] = &["rules", "servers", "controls", "read_only", "auto_approve", "team"];
+const RULE_KEYS: &[&str] =
+    &["effect", "target", "kind", "when", "name", "tainted", "match", "not_match"];
+const SERVER_KEYS: &[&str] = &["disable_all", "allowed", "allowed_mcp_servers"];
+const CONTROL_KEYS: &[&str] = &["enabled", "allowed_tools"];
+const KINDS: &[(&str, TargetKind)] = &[
+    ("tool", TargetKind::Tool),
+    ("resource", TargetKind::Resource),
+    ("prompt", TargetKind::Prompt),
+];
+const EFFECTS: &[(&str, Effect)] =
+    &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
+
+/// Reads a text as if it were the file of a level.
+///
+/// # Errors
+/// When something is wrong in it.
+pub fn policy_from_text(
+    level: Level,
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<PolicyFile, ConfigError> {
+    Ok(read(level, file, text)?.0)
+}
+
+/// Reads the text of one level's file, and what it says of the team's files.
+pub fn read(
+    level: Level,
+    file: &Arc<Path>,
+    text: &str,
+) -> Result<(PolicyFile, Option<Team>), ConfigError> {
+    let nodes = Nodes { file, source: text };
+    let mut policy = empty(level, file);
+    let root = document::parse(text)
+        .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?;
+    let Some(root) = root else { return Ok((policy, None)) };
+    if let Some((path, at)) = root.duplicate() {
+        return Err(nodes.error(at, format!("`{}` is given twice", shown(&path))));
+    }
+    let mut team = None;
+    for (name, at, node) in nodes.members(&root, "the file", TOP_KEYS)? {
+        match name.as_str() {
+            "rules" => policy.rules = rules(&nodes, node)?,
+            "servers" => policy.servers = Some(servers(&nodes, at, node)?),
+            "controls" => controls(&nodes, node, &mut policy)?,
+            "read_only" => policy.read_only = nodes.flag(node, &name)?.then_some(at.line),
+            "auto_approve" => policy.ask_always = (!nodes.flag(node, &name)?).then_some(at.line),
+            _ if level == Level::Enterprise => team = Some(team::read(&nodes, node)?),
+            _ => return Err(nodes.error(at, "only the organisation's file can name a team".into())),
+        }
+    }
+    Ok((policy, team))
+}
+
+fn empty(level: Level, file: &Arc<Path>) -> PolicyFile {
+    PolicyFile {
+        level,
+        file: Arc::clone(file),
+        rules: Vec::new(),
+        servers: None,
+        allowed_tools: None,
+        switched_off: None,
+        read_only: None,
+        ask_always: None,
+    }
+}
+
+fn rules(nodes: &Nodes<'_>, node: &Node) -> Result<Vec<RuleEntry>, ConfigError> {
+    let list = nodes.list(node, "rules")?;
+    if list.len() > MOST_RULES {
+        return Err(nodes.error(node.at, format!("has more than {MOST_RULES} rules")));
+    }
+    list.iter().map(|node| rule(nodes, node)).collect()
+}
+
+fn rule(nodes: &Nodes<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
+    let Position { line, column } = node.at;
+    let (mut effect, mut target) = (None, None);
+    let mut rule = RuleEntry {
+        effect: Effect::Deny,
+        target: String::new(),
+        kind: None,
+        when: None,
+        name: None,
+        tainted: false,
+        line,
+        column,
+        covers: Vec::new(),
+        leaves: Vec::new(),
+    };
+    let mut examples = Vec::new();
+    for (name, _, node) in nodes.members(node, "a rule", RULE_KEYS)? {
+        match name.as_str() {
+            "effect" => effect = Some(nodes.choice(node, &name, EFFECTS)?),
+            "target" => target = Some((nodes.pattern(node, &name)?, node)),
+            "kind" => rule.kind = Some(nodes.choice(node, &name, KINDS)?),
+            "when" => rule.when = Some(when(nodes, node)?),
+            "name" => rule.name = Some(nodes.text(node, &name)?.to_owned()),
+            "tainted" => rule.tainted = nodes.flag(node, &name)?,
+            _ => examples.push((name, node)),
+        }
+    }
+    let missing = |key: &str| nodes.error(node.at, format!("the rule has no `{key}`"));
+    rule.effect = effect.ok_or_else(|| missing("effect"))?;
+    let (pattern, written) = target.ok_or_else(|| missing("target"))?;
+    if rule.kind == Some(TargetKind::Resource) {
+        let server = pattern.as_str().chars().take_while(|sign| *sign != '/').count();
+        check_address(pattern.as_str(), server)
+            .map_err(|bad| nodes.bad_pattern(written, "target", &bad))?;
+    }
+    pattern.as_str().clone_into(&mut rule.target);
+    for (name, node) in examples {
+        let list = nodes.list(node, &name)?;
+        let read: Result<Vec<_>, _> = list.iter().map(|node| example(nodes, node, &rule)).collect();
+        match name.as_str() {
+            "match" => rule.covers = read?,
+            _ => rule.leaves = read?,
+        }
+    }
+    Ok(rule)
+}
+
+fn when(nodes: &Nodes<'_>, node: &Node) -> Result<Expression, ConfigError> {
+    let text = nodes.text(node, "when")?;
+    Expression::compile(text).map_err(|bad| {
+        let at = nested_position::place(nodes.source, node.at, bad.offset);
+        let error = nodes.error(at, format!("`when` {}", shown(&bad.message)));
+        match bad.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    })
+}
+
+fn servers(nodes: &Nodes<'_>, at: Position, node: &Node) -> Result<AllowedServers, ConfigError> {
+    let mut servers = AllowedServers { line: at.line, ..AllowedServers::default() };
+    for (name, at, node) in nodes.members(node, "servers", SERVER_KEYS)? {
+        if name == "disable_all" {
+            servers.disable_all = nodes.flag(node, &name)?;
+            continue;
+        }
+        if servers.allowed.is_some() {
+            return Err(nodes.error(at, "the list of allowed servers is given twice".into()));
+        }
+        let list = nodes.list(node, &name)?;
+        servers.allowed =
+            Some(list.iter().map(|node| allowed_server(nodes, node)).collect::<Result<_, _>>()?);
+    }
+    Ok(servers)
+}
+
+fn allowed_server(nodes: &Nodes<'_>, node: &Node) -> Result<AllowedServer, ConfigError> {
+    let members = nodes.members(node, "an allowed server", &["command", "url", "server_url"])?;
+    let [(name, _, value)] = members.as_slice() else {
+        return Err(nodes.error(node.at, "an allowed server has either `command` or `url`".into()));
+    };
+    let text = nodes.text(value, name)?;
+    if name == "command" {
+        return Ok(AllowedServer::Command(text.to_owned()));
+    }
+    let wrong = |cause: &str| nodes.error(value.at, format!("`{name}` {cause}"));
+    UrlPattern::parse(text).map(AllowedServer::Url).map_err(wrong)
+}
+
+fn controls(nodes: &Nodes<'_>, node: &Node, policy: &mut PolicyFile) -> Result<(), ConfigError> {
+    for (name, at, node) in nodes.members(node, "controls", CONTROL_KEYS)? {
+        if name == "enabled" {
+            policy.switched_off = (!nodes.flag(node, &name)?).then_some(at.line);
+            continue;
+        }
+        let list = nodes.list(node, &name)?;
+        let patterns: Result<Vec<Vec<String>>, ConfigError> =
+            list.iter().map(|node| tool_patterns(nodes, node, &name)).collect();
+        policy.allowed_tools = Some((patterns?.concat(), at.line));
+    }
+    Ok(())
+}
+
+/// A tool of any server, `server:tool` as other products write it, or `server/tool`: one pattern for
+/// each choice of its braces, which may be around a colon.
+fn tool_patterns(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+    let text = nodes.pattern(node, key)?;
+    let bad = |bad: BadPattern| nodes.bad_pattern(node, key, &BadPattern { offset: 0, ..bad });
+    let texts = alternatives(text.as_str()).map_err(bad)?.into_iter();
+    let patterns = texts.map(|text| match text.split_once(':') {
+        _ if text.contains('/') || text == "*" => text,
+        Some((server, tool)) => format!("{server}/{tool}"),
+        None => format!("*/{text}"),
+    });
+    patterns.map(|text| Pattern::parse(&text).map(|_| text).map_err(bad)).collect()
+}
+
+/// The JSON text of a node, in a form that does not depend on layout.
+pub(crate) fn json_of(nodes: &Nodes<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
+    match &node.value {
+        Value::Object(_) => Ok(node.compact()),
+        _ => Err(nodes.error(node.at, format!("`{key}` must be an object, not {}", node.kind()))),
+    }
+}
+
+#[cfg(test)]
+#[path = "policy_read_tests.rs"]
+mod tests;

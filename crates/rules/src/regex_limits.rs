@@ -1,0 +1,66 @@
+//! Regular expressions of conditions: those that stand in a condition are compiled with it.
+
+use regex::{Regex, RegexBuilder};
+
+/// The most memory that an expression may take that a call brings along, in bytes.
+const SIZE_AT_A_CALL: usize = 1 << 20;
+
+/// Why a text is no regular expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadRegex {
+    pub message: String,
+    pub hint: &'static str,
+}
+
+/// Compiles the text of a condition.
+pub(crate) fn compile(text: &str) -> Result<Regex, BadRegex> {
+    Regex::new(text).map_err(|error| bad(&error))
+}
+
+/// Compiles a text that is known only at a call.
+///
+/// # Errors
+/// When it is no regular expression, or a very large one.
+pub fn compile_at_call(text: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(text).size_limit(SIZE_AT_A_CALL).build();
+    built.map_err(|error| format!("`{text}` is no regular expression: {}", bad(&error).message))
+}
+
+fn bad(error: &regex::Error) -> BadRegex {
+    let told = error.to_string();
+    // The last of several lines says what; those before it draw the place.
+    let line = told.lines().last().unwrap_or_default();
+    let message = line.strip_prefix("error: ").unwrap_or(line).to_owned();
+    let hint = if message.contains("look-around") || message.contains("backreference") {
+        "look-ahead, look-behind and references to groups are not there: write two conditions"
+    } else if matches!(error, regex::Error::CompiledTooBig(_)) {
+        "write it with smaller counts"
+    } else {
+        "a sign that is meant as such has a backslash before it: r'\\(' in a condition, r'\\\\(' in JSON"
+    };
+    BadRegex { message, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_in_one_line() {
+        for (text, message, hint) in [
+            ("a(b", "unclosed group", "a sign that is meant"),
+            ("[z-a]", "invalid character class range", "a sign that is meant"),
+            ("(?=x)", "look-around, including look-ahead", "look-ahead, look-behind"),
+            ("(a)\\1", "backreferences are not supported", "look-ahead, look-behind"),
+            ("(\\w{1000}){1000}", "Compiled regex exceeds size limit", "write it with smaller"),
+        ] {
+            let bad = compile(text).unwrap_err();
+            assert!(bad.message.starts_with(message), "{text}: {bad:?}");
+            assert!(bad.hint.starts_with(hint), "{text}: {bad:?}");
+            assert_eq!(bad.message.lines().count(), 1, "{text}");
+        }
+        assert!(compile("^[a-z]+$").unwrap().is_match("abc"));
+        assert!(compile_at_call("[a").unwrap_err().starts_with("`[a` is no regular expression"));
+        assert!(compile_at_call("\\w{100}").is_err() && compile("\\w{100}").is_ok());
+    }
+}

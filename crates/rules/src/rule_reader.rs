@@ -1,0 +1,217 @@
+//! Takes values out of a policy file; unlike a configuration, what is not known is an error.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use switchboard_core::TargetKind;
+use switchboard_document::{ConfigError, Node, Position, Wrong, choose, nested_position};
+use switchboard_text::{is_visible, shown, suggestion};
+
+use crate::glob::BadPattern;
+use crate::pattern::Pattern;
+use crate::policy_file::{Example, RuleEntry};
+use crate::policy_read::json_of;
+
+/// A member: its name with `_` between words, where it is, what it is.
+pub(crate) type Named<'n> = (String, Position, &'n Node);
+
+const EXAMPLE_KEYS: &[&str] =
+    &["target", "kind", "args", "caller", "annotations", "trusted", "reads", "results"];
+
+/// Reads the nodes of one file.
+pub struct Nodes<'a> {
+    /// The file the nodes came from, for errors.
+    pub file: &'a Arc<Path>,
+    /// The whole text of it.
+    pub source: &'a str,
+}
+
+impl Nodes<'_> {
+    pub(crate) fn error(&self, at: Position, message: String) -> ConfigError {
+        ConfigError::new(Arc::clone(self.file), message).at(at)
+    }
+
+    fn wrong(&self, node: &Node, key: &str, wrong: Wrong) -> ConfigError {
+        let error = self.error(node.at, format!("`{}` {}", shown(key), wrong.predicate));
+        match wrong.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    /// The members of an object, each with a name that is known.
+    pub fn members<'n>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        known: &[&'static str],
+    ) -> Result<Vec<Named<'n>>, ConfigError> {
+        let members = node
+            .members()
+            .map_err(|wrong| self.error(node.at, format!("{what} {}", wrong.predicate)))?;
+        let mut named: Vec<Named<'n>> = Vec::new();
+        for member in members {
+            let name = snake(&member.name);
+            if !known.contains(&name.as_str()) {
+                let error =
+                    self.error(member.at, format!("`{}` is not known", shown(&member.name)));
+                return Err(match suggestion(&name, known) {
+                    Some(near) => error.hint(format!("did you mean `{near}`?")),
+                    None => error.hint(format!("{what} has `{}`", known.join("`, `"))),
+                });
+            }
+            if named.iter().any(|(other, ..)| *other == name) {
+                return Err(self.error(member.at, format!("`{name}` is given twice")));
+            }
+            named.push((name, member.at, &member.value));
+        }
+        Ok(named)
+    }
+
+    pub(crate) fn list<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], ConfigError> {
+        node.list("a list").map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    fn texts(&self, node: &Node, key: &str) -> Result<Vec<String>, ConfigError> {
+        let texts = self.list(node, key)?.iter().map(|node| self.text(node, key));
+        texts.map(|text| text.map(str::to_owned)).collect()
+    }
+
+    pub(crate) fn text<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
+        node.text().map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    pub(crate) fn flag(&self, node: &Node, key: &str) -> Result<bool, ConfigError> {
+        node.flag().map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        node: &Node,
+        key: &str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ConfigError> {
+        choose(self.text(node, key)?, choices).map_err(|wrong| self.wrong(node, key, wrong))
+    }
+
+    /// A name or a pattern, without what nobody can see.
+    fn name<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
+        let text = self.text(node, key)?;
+        if text.is_empty() {
+            return Err(self.error(node.at, format!("`{key}` is empty")));
+        }
+        if text.trim() != text || !is_visible(text) {
+            let message = format!("`{key}` has white space around it or hidden characters in it");
+            return Err(self.error(node.at, message));
+        }
+        Ok(text)
+    }
+
+    /// A pattern over `server/target`.
+    pub fn pattern(&self, node: &Node, key: &str) -> Result<Pattern, ConfigError> {
+        let text = self.name(node, key)?;
+        if text.starts_with('!') {
+            // Whoever writes this means all others, and it would fit next to nothing.
+            let message = format!("`{key}` begins with `!`, which is no way to say `all but`");
+            return Err(self.error(node.at, message).hint("name what the rule is about"));
+        }
+        Pattern::parse(text).map_err(|bad| self.bad_pattern(node, key, &bad))
+    }
+
+    pub(crate) fn bad_pattern(&self, node: &Node, key: &str, bad: &BadPattern) -> ConfigError {
+        let at = match bad.offset {
+            0 => node.at,
+            offset => nested_position::place(self.source, node.at, offset),
+        };
+        self.error(at, format!("`{key}` {bad}")).hint(bad.hint)
+    }
+}
+
+/// A call as an example, of the target of `rule` where it names no other.
+pub(crate) fn example(
+    nodes: &Nodes<'_>,
+    node: &Node,
+    rule: &RuleEntry,
+) -> Result<Example, ConfigError> {
+    let mut example = Example {
+        target: Pattern::new(&rule.target).literal().unwrap_or_default().to_owned(),
+        kind: rule.kind.unwrap_or(TargetKind::Tool),
+        line: node.at.line,
+        column: node.at.column,
+        ..blank()
+    };
+    fill(nodes, node, EXAMPLE_KEYS, &mut example)?;
+    if !is_single(&example.target) {
+        let error = nodes.error(node.at, "the example names no single `target`".into());
+        return Err(error.hint("add `\"target\": \"server/tool\"`"));
+    }
+    Ok(example)
+}
+
+/// Whether a text names one target: a name is taken as it is, but a star in it was meant for more.
+pub(crate) fn is_single(target: &str) -> bool {
+    let is_half = |(server, name): (&str, &str)| server.is_empty() || name.is_empty();
+    !target.contains('*') && target.split_once('/').is_some_and(|halves| !is_half(halves))
+}
+
+/// An example that says nothing yet.
+pub(crate) fn blank() -> Example {
+    Example {
+        target: String::new(),
+        kind: TargetKind::Tool,
+        arguments: "{}".to_owned(),
+        caller: "model".to_owned(),
+        annotations: "{}".to_owned(),
+        trusted: false,
+        reads: Vec::new(),
+        results: Vec::new(),
+        line: 0,
+        column: 0,
+    }
+}
+
+/// Fills an example from an object; names of `known` that are none of an example are skipped.
+pub(crate) fn fill(
+    nodes: &Nodes<'_>,
+    node: &Node,
+    known: &[&'static str],
+    example: &mut Example,
+) -> Result<(), ConfigError> {
+    let kinds = [TargetKind::Tool, TargetKind::Resource, TargetKind::Prompt]
+        .map(|kind| (kind.as_str(), kind));
+    for (name, _, node) in nodes.members(node, "an example", known)? {
+        match name.as_str() {
+            "target" => nodes.name(node, &name)?.clone_into(&mut example.target),
+            "kind" => example.kind = nodes.choice(node, &name, &kinds)?,
+            "args" => example.arguments = json_of(nodes, node, &name)?,
+            "annotations" => example.annotations = json_of(nodes, node, &name)?,
+            "trusted" => example.trusted = nodes.flag(node, &name)?,
+            "caller" => {
+                let callers = [("person", "person"), ("model", "model"), ("client", "client")];
+                nodes.choice(node, &name, &callers)?.clone_into(&mut example.caller);
+            }
+            "reads" => example.reads = nodes.texts(node, &name)?,
+            "results" => {
+                example.results = nodes.texts(node, &name)?;
+                if let Some(name) = example.results.iter().find(|name| !is_single(name)) {
+                    let message = format!("`{}` is no `server/target`", shown(name));
+                    return Err(nodes.error(node.at, message));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `camelCase` as `snake_case`.
+fn snake(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(character.to_ascii_lowercase());
+    }
+    text
+}

@@ -1,0 +1,97 @@
+//! Where the files of a team are: rules and hooks by a path or by an address with its digest.
+
+use std::path::{Path, PathBuf};
+
+use switchboard_document::{ConfigError, Node};
+use switchboard_net::WebParts;
+
+use crate::rule_reader::Nodes;
+
+/// Where the files of a team are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Team {
+    /// Its rules.
+    pub policy: Option<TeamFile>,
+    /// Its hooks.
+    pub hooks: Option<TeamFile>,
+}
+
+/// Where one file of a team is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamFile {
+    /// A path or an address.
+    pub place: TeamPlace,
+    /// The SHA-256 digest of what is there, in hexadecimal.
+    pub sha256: Option<String>,
+}
+
+/// A path or an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TeamPlace {
+    /// A file that is there.
+    Path(PathBuf),
+    /// A file that is fetched once; it cannot change, for its digest is known.
+    Url(String),
+}
+
+impl Team {
+    /// The file of that name: `policy.json` or `hooks.json`.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&TeamFile> {
+        match name {
+            "policy.json" => self.policy.as_ref(),
+            "hooks.json" => self.hooks.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Reads `{"policy": {"path" or "url", "sha256"}, "hooks": {…}}`.
+pub fn read(nodes: &Nodes<'_>, node: &Node) -> Result<Team, ConfigError> {
+    let mut team = Team::default();
+    for (name, _, node) in nodes.members(node, "team", &["policy", "hooks"])? {
+        let file = Some(read_file(nodes, node)?);
+        match name.as_str() {
+            "policy" => team.policy = file,
+            _ => team.hooks = file,
+        }
+    }
+    Ok(team)
+}
+
+fn read_file(nodes: &Nodes<'_>, node: &Node) -> Result<TeamFile, ConfigError> {
+    let (mut place, mut sha256) = (None, None);
+    for (name, at, node) in nodes.members(node, "a team's file", &["path", "url", "sha256"])? {
+        let text = nodes.text(node, &name)?;
+        match name.as_str() {
+            "sha256" => {
+                if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                    let message = "`sha256` must be 64 hexadecimal digits";
+                    return Err(nodes.error(at, message.to_owned()));
+                }
+                sha256 = Some(text.to_owned());
+            }
+            _ if place.is_some() => {
+                return Err(nodes.error(at, "there is a `path` and a `url`".to_owned()));
+            }
+            "path" => {
+                let folder = nodes.file.parent().unwrap_or(Path::new("/"));
+                place = Some(TeamPlace::Path(folder.join(text)));
+            }
+            _ => {
+                WebParts::of(text).map_err(|cause| nodes.error(at, cause.to_owned()))?;
+                if !text.starts_with("https://") && !text.starts_with("http://") {
+                    return Err(nodes.error(at, "`url` is neither http nor https".to_owned()));
+                }
+                place = Some(TeamPlace::Url(text.to_owned()));
+            }
+        }
+    }
+    let place = place
+        .ok_or_else(|| nodes.error(node.at, "the team's file has no `path` or `url`".to_owned()))?;
+    if matches!(place, TeamPlace::Url(_)) && sha256.is_none() {
+        let error = nodes.error(node.at, "a team's `url` needs its `sha256`".to_owned());
+        return Err(error.hint("`sha256sum FILE` prints it"));
+    }
+    Ok(TeamFile { place, sha256 })
+}

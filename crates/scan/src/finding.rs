@@ -1,0 +1,117 @@
+//! What the scanner found, where, and how serious it is.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use switchboard_text::shown_text;
+
+/// From so many points on a finding is put to a person.
+pub(crate) const ASK: u32 = 5;
+/// From so many points on what was scanned is held.
+pub(crate) const BLOCK: u32 = 10;
+/// From so many points on nothing of who said it is used: several strong signs stand together.
+const GROSS: u32 = 20;
+/// The longest excerpt, in characters.
+const EXCERPT: usize = 160;
+/// So many bytes before the place are shown with it.
+const BEFORE: usize = 24;
+
+/// How serious a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Inform,
+    /// A person should look at it.
+    Ask,
+    /// Held until a person has looked at it.
+    Block,
+}
+
+impl Severity {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inform => "inform",
+            Self::Ask => "ask",
+            Self::Block => "block",
+        }
+    }
+
+    pub(crate) const fn of(points: u32) -> Self {
+        match points {
+            BLOCK.. => Self::Block,
+            ASK.. => Self::Ask,
+            _ => Self::Inform,
+        }
+    }
+}
+
+/// One thing that was found in a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ScanFinding")]
+pub struct Finding {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// How serious it is by itself.
+    pub severity: Severity,
+    /// How much it weighs beside others.
+    #[serde(skip)]
+    pub points: u32,
+    /// Where: a JSON pointer into what was scanned; empty for a text that stands alone.
+    pub place: String,
+    /// The text around it, with what cannot be seen made visible.
+    pub excerpt: String,
+    /// What was hidden or encoded there, in plain letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<String>,
+}
+
+/// How serious all of it is together; none where nothing was found.
+///
+/// Several small things weigh as much as a large one.
+#[must_use]
+pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Severity> {
+    let points = findings.into_iter().map(|finding| finding.points);
+    points.reduce(u32::saturating_add).map(Severity::of)
+}
+
+/// Whether so much was found together that nobody says it by mistake.
+#[must_use]
+pub fn is_gross<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> bool {
+    let points = findings.into_iter().map(|finding| finding.points);
+    points.fold(0, u32::saturating_add) >= GROSS
+}
+
+/// Something that speaks against a text, before it is known what else there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sign {
+    pub rule: &'static str,
+    pub points: u32,
+    /// Where it begins in the text.
+    pub at: usize,
+    pub decoded: Option<String>,
+}
+
+impl Sign {
+    pub(crate) const fn new(rule: &'static str, points: u32, at: usize) -> Self {
+        Self { rule, points, at, decoded: None }
+    }
+
+    pub(crate) fn finding(self, place: &str, text: &str) -> Finding {
+        Finding {
+            rule: self.rule,
+            severity: Severity::of(self.points),
+            points: self.points,
+            place: place.to_owned(),
+            excerpt: around(text, self.at),
+            decoded: self.decoded.map(|decoded| shown_text(&decoded, EXCERPT)),
+        }
+    }
+}
+
+fn around(text: &str, at: usize) -> String {
+    let from = text.floor_char_boundary(at.saturating_sub(BEFORE));
+    let shown = shown_text(text.get(from..).unwrap_or(text), EXCERPT);
+    if from == 0 { shown } else { format!("…{shown}") }
+}

@@ -1,0 +1,30 @@
+//! The scanner: finds instructions, secrets and look-alikes in what servers say about themselves.
+//!
+//! In go definitions and texts; out come [`Finding`]s with a severity and an excerpt. Pure: no I/O and no
+//! clock. The scanner never decides what happens to a definition; the trust crate does.
+
+mod alphabets;
+mod definition;
+mod encoded;
+mod escapes;
+mod finding;
+mod header_secrets;
+mod hidden;
+mod judge;
+mod markup;
+mod numbers;
+mod patterns;
+mod provenance;
+mod respaced;
+mod shadow;
+mod tokens;
+mod transforms;
+mod unspaced;
+mod word_sets;
+
+pub use definition::{Kind, scan_definition};
+pub use finding::{Finding, Severity, is_gross, verdict};
+pub use header_secrets::secret_headers;
+pub use judge::scan_text;
+pub use provenance::provenance;
+pub use shadow::{Names, Words, references};

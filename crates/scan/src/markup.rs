@@ -1,0 +1,143 @@
+//! Signs that lie in markup: tags that look like those of a conversation, and text that is not shown.
+
+use switchboard_text::characters::plain;
+
+use crate::finding::Sign;
+
+/// Names of tags by which a text claims a weight or a speaker that it does not have.
+const SPEAKERS: [&str; 26] = [
+    "important",
+    "system",
+    "instruction",
+    "instructions",
+    "secret",
+    "critical",
+    "hidden",
+    "admin",
+    "assistant",
+    "developer",
+    "override",
+    "urgent",
+    "mandatory",
+    "sys",
+    "inst",
+    "user_query",
+    "system_prompt",
+    "sidenote",
+    "internal",
+    "priority",
+    "directive",
+    "directives",
+    "thinking",
+    "user",
+    "human",
+    "tool_result",
+];
+
+/// What only the templates of models hold.
+const TEMPLATES: [&str; 12] = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|system|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|endoftext|>",
+    "<|start_header_id|>",
+    "<<sys>>",
+    "[/inst]",
+    "<|eot_id|>",
+    "<start_of_turn>",
+    "<function_calls>",
+];
+
+/// Markup that a page does not show.
+const UNSHOWN: [&str; 5] =
+    ["<!--", "display:none", "display: none", "visibility:hidden", "font-size:0"];
+
+/// Beginnings of lines by which a text plays another speaker.
+const TURNS: [&str; 8] = [
+    "system:",
+    "### system",
+    "### instruction",
+    "assistant:",
+    "[system]",
+    "\nhuman:",
+    "### user",
+    "end of description",
+];
+
+/// What speaks against the markup of a text.
+pub(crate) fn signs(text: &str, signs: &mut Vec<Sign>) {
+    if !text.contains(['<', '[', ':', '＜', '‹', '#', '{', '&']) {
+        return;
+    }
+    let folded: String = text.chars().filter_map(plain).collect();
+    let has = |parts: &[&str]| parts.iter().find_map(|part| folded.find(part));
+    if let Some(at) = has(&TEMPLATES) {
+        signs.push(Sign::new("template_tokens", 10, at.min(text.len())));
+    }
+    if let Some(at) = tag(&folded) {
+        signs.push(Sign::new("speaking_tag", 6, at.min(text.len())));
+    }
+    if let Some(at) = has(&UNSHOWN) {
+        signs.push(Sign::new("unshown_markup", 4, at.min(text.len())));
+    }
+    if let Some(at) = picture(&folded) {
+        signs.push(Sign::new("telling_picture", 3, at.min(text.len())));
+    }
+    let turn = TURNS.iter().find_map(|turn| {
+        folded.match_indices(turn).map(|(at, _)| at).find(|at| begins_line(&folded, *at))
+    });
+    if let Some(at) = turn {
+        signs.push(Sign::new("another_speaker", 5, at.min(text.len())));
+    }
+}
+
+/// Where a picture is asked for by an address that carries something along.
+fn picture(text: &str) -> Option<usize> {
+    text.match_indices("](http").map(|(at, _)| at).find(|at| {
+        let address = text.get(at + 2..).unwrap_or_default();
+        let end = address.find([')', ' ', '\n']).unwrap_or(address.len());
+        let is_picture = text.get(..*at).is_some_and(|before| {
+            before
+                .rfind('[')
+                .is_some_and(|open| before.get(..open).is_some_and(|b| b.ends_with('!')))
+        });
+        is_picture && address.get(..end).is_some_and(|it| it.contains('?') && it.contains('='))
+    })
+}
+
+fn begins_line(text: &str, at: usize) -> bool {
+    text.get(..at).is_some_and(|before| {
+        before.trim_end_matches([' ', '\t', '*', '#', '-']).ends_with('\n')
+            || before.trim().is_empty()
+    })
+}
+
+/// Where a tag begins that has one of the names: `<IMPORTANT>`, `[ system ]`, `{{admin}}`.
+fn tag(text: &str) -> Option<usize> {
+    text.match_indices(['<', '[', '{']).map(|(at, _)| at).find(|at| {
+        let inner = text.get(at + 1..).unwrap_or_default();
+        let inner = inner.trim_start_matches(['/', ' ', '<', '[', '{', '!', '|', '\\']);
+        let end = inner.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inner.len());
+        let Some((name, rest)) = inner.split_at_checked(end) else { return false };
+        let closes = rest.trim_start().starts_with(['>', ']', '}', '/', '|', ':'])
+            || rest
+                .split(['<', '\n'])
+                .next()
+                .is_some_and(|line| line.len() < 80 && line.contains('>'));
+        SPEAKERS.contains(&name) && closes && is_tag_like(text, *at, name)
+    })
+}
+
+/// Square brackets and braces are also used for places to fill in; these names are too common there.
+fn is_tag_like(text: &str, at: usize, name: &str) -> bool {
+    let angle = text.get(at..).is_some_and(|text| text.starts_with('<'));
+    let placeholder = ["user", "human", "internal", "priority", "hidden", "admin"].contains(&name);
+    let closed = text.contains(&format!("</{name}"));
+    if angle {
+        !placeholder || closed
+    } else {
+        !placeholder && !["secret", "important", "thinking", "critical"].contains(&name)
+    }
+}

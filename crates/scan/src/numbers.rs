@@ -1,0 +1,140 @@
+//! Text that is written as numbers, one for each letter, or as dots and dashes.
+
+use crate::encoded::{Decoded, prose};
+
+/// Fewer numbers in a row are numbers.
+const SHORTEST: usize = 8;
+/// Fewer letters in dots and dashes are punctuation.
+const SHORTEST_MORSE: usize = 8;
+
+/// The ways to write a letter as a number.
+const BASES: [Base; 4] = [
+    Base { radix: 16, lengths: (2, 4), prefixes: &["0x", "0X", "U+", "u+", "\\x", "#x"] },
+    Base { radix: 10, lengths: (2, 3), prefixes: &[] },
+    Base { radix: 8, lengths: (3, 4), prefixes: &["0o"] },
+    Base { radix: 2, lengths: (7, 8), prefixes: &["0b"] },
+];
+
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    radix: u32,
+    /// How many digits there are, at least and at most.
+    lengths: (usize, usize),
+    prefixes: &'static [&'static str],
+}
+
+/// Every row of numbers that says something.
+pub(crate) fn numbers(text: &str, found: &mut Vec<Decoded>) {
+    let numbers = text.bytes().filter(u8::is_ascii_digit).take(SHORTEST).count() == SHORTEST;
+    if numbers || has_pairs(text) {
+        for base in BASES {
+            rows(text, base, found);
+        }
+        bits(text, found);
+    }
+    morse(text, found);
+}
+
+/// Whether several pairs of hexadecimal digits stand apart in a row: `69 67 6e 6f`.
+fn has_pairs(text: &str) -> bool {
+    let pair = |part: &[u8]| match part {
+        [one, two, apart] => {
+            one.is_ascii_hexdigit() && two.is_ascii_hexdigit() && !apart.is_ascii_alphanumeric()
+        }
+        _ => false,
+    };
+    text.as_bytes().windows(12).any(|window| window.chunks_exact(3).all(pair))
+}
+
+fn rows(text: &str, base: Base, found: &mut Vec<Decoded>) {
+    let apart = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                ',' | ';' | ':' | '-' | '.' | '[' | ']' | '(' | ')' | '{' | '}' | '/' | '|'
+            )
+    };
+    let (mut bytes, mut start) = (Vec::new(), 0);
+    for word in text.split(apart) {
+        match base.value(word) {
+            Some(byte) => {
+                if bytes.is_empty() {
+                    start = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+                }
+                bytes.push(byte);
+            }
+            None if word.is_empty() => {}
+            None => end_row(&mut bytes, start, found),
+        }
+    }
+    end_row(&mut bytes, start, found);
+}
+
+fn end_row(bytes: &mut Vec<u8>, at: usize, found: &mut Vec<Decoded>) {
+    let row = std::mem::take(bytes);
+    if row.len() >= SHORTEST
+        && let Some(text) = prose(row)
+    {
+        found.push(Decoded { at, text, hides: true });
+    }
+}
+
+impl Base {
+    /// The letter that a word stands for.
+    fn value(self, word: &str) -> Option<u8> {
+        let digits = self.prefixes.iter().find_map(|prefix| word.strip_prefix(prefix));
+        let digits = digits.unwrap_or(word);
+        let (least, most) = self.lengths;
+        if !(least..=most).contains(&digits.len()) {
+            return None;
+        }
+        let value = u8::from_str_radix(digits, self.radix).ok()?;
+        (matches!(value, b' '..=b'~' | b'\n')).then_some(value)
+    }
+}
+
+/// A long run of nothing but zeros and ones.
+fn bits(text: &str, found: &mut Vec<Decoded>) {
+    for run in text.split(|c| !matches!(c, '0' | '1')) {
+        if run.len() < SHORTEST * 8 || !run.len().is_multiple_of(8) {
+            continue;
+        }
+        let eight = |bits: &[u8]| u8::from_str_radix(str::from_utf8(bits).ok()?, 2).ok();
+        let bytes: Option<Vec<u8>> = run.as_bytes().chunks_exact(8).map(eight).collect();
+        let at = run.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        found.extend(bytes.and_then(prose).map(|text| Decoded { at, text, hides: true }));
+    }
+}
+
+/// Letters in dots and dashes, in the order of the alphabet.
+const MORSE: [&str; 26] = [
+    ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
+    "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",
+];
+
+fn morse(text: &str, found: &mut Vec<Decoded>) {
+    if !text.contains("-.") && !text.contains(".-") {
+        return;
+    }
+    let (mut said, mut start) = (String::new(), None);
+    let mut end = |said: &mut String, start: &mut Option<usize>| {
+        let text = std::mem::take(said);
+        let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+        if let Some(at) = start.take().filter(|_| letters >= SHORTEST_MORSE && text.contains(' ')) {
+            found.push(Decoded { at, text, hides: true });
+        }
+    };
+    for word in text.split_whitespace() {
+        let letter = MORSE.iter().zip(b'a'..).find(|(code, _)| **code == word);
+        match letter {
+            Some((_, letter)) => {
+                let at = word.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+                start.get_or_insert(at);
+                said.push(char::from(letter));
+            }
+            None if matches!(word, "/" | "|" | "//") => said.push(' '),
+            None => end(&mut said, &mut start),
+        }
+    }
+    end(&mut said, &mut start);
+}

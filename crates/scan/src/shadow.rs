@@ -1,0 +1,260 @@
+//! Names of other servers' tools: texts that speak of them, and names that are taken for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use foldhash::HashMap;
+use switchboard_text::characters::plain;
+use switchboard_text::{is_near, traces};
+
+use crate::finding::{Finding, Sign};
+use crate::tokens::skeleton;
+
+/// Shorter names, and names of one plain word, are also words of the language.
+const SHORTEST: usize = 6;
+
+/// The names that the servers of one moment use. Many servers may have tools of the same names, so
+/// every name is here once.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Which servers have a tool of that name, in any letter case.
+    tools: HashMap<String, BTreeSet<String>>,
+    /// What a reader sees in the names of tools; the names, and by whom they are used.
+    looks: HashMap<String, BTreeMap<String, BTreeSet<String>>>,
+    servers: HashMap<String, String>,
+    distinct: Vec<String>,
+    /// What names that are near have in common, in order, and which of the distinct names has it.
+    traces: Vec<(u64, usize)>,
+}
+
+impl Names {
+    /// The names of tools of servers, with what is known of each tool.
+    #[must_use]
+    pub fn of<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str, &'a Words)>) -> Self {
+        let mut names = Self::default();
+        for (server, tool, words) in tools {
+            names.servers.entry(server.to_lowercase()).or_insert_with(|| server.to_owned());
+            names.tools.entry(tool.to_lowercase()).or_default().insert(server.to_owned());
+            let seen = names.looks.entry(look(tool)).or_default();
+            let users = seen.entry(tool.to_owned()).or_default();
+            if users.is_empty() {
+                let place = names.distinct.len();
+                names.traces.extend(words.traces.iter().map(|trace| (*trace, place)));
+                names.distinct.push(tool.to_owned());
+            }
+            users.insert(server.to_owned());
+        }
+        names.traces.sort_unstable();
+        names
+    }
+
+    /// The names that a reader may take for this one, and who uses them.
+    fn seen(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
+        self.looks.get(&look(tool)).into_iter().flatten()
+    }
+
+    /// Whether another server has a tool of this name, in any letter case and with any signs
+    /// between its words.
+    fn is_shared(&self, server: &str, tool: &str) -> bool {
+        let is_same = |name: &str| name == tool || letters(name).eq(letters(tool));
+        self.seen(tool).any(|(name, users)| other_than(server, users).is_some() && is_same(name))
+    }
+
+    /// A tool of another server whose name this one is taken for, with digits in the place of
+    /// letters.
+    fn with_digits(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
+        let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).count();
+        self.seen(tool).find_map(|(name, users)| {
+            let is_meant = name.is_ascii() && tool.is_ascii() && digits(name) < digits(tool);
+            Some((other_than(server, users).filter(|_| is_meant)?, name.as_str()))
+        })
+    }
+
+    /// A tool of another name that a reader takes for this one.
+    fn twin(&self, tool: &str) -> Option<(&str, &str)> {
+        let (name, users) = self.seen(tool).find(|(name, _)| *name != tool)?;
+        Some((users.first()?, name))
+    }
+
+    /// A tool of another server whose name is one slip away from this one.
+    fn near(&self, server: &str, tool: &str, traces: &[u64]) -> Option<(&str, &str)> {
+        let with_trace = |wanted: &u64| {
+            let wanted = *wanted;
+            let from = self.traces.partition_point(|(trace, _)| *trace < wanted);
+            let same = self.traces.iter().skip(from).take_while(move |(trace, _)| *trace == wanted);
+            same.filter_map(|(_, place)| self.distinct.get(*place))
+        };
+        traces.iter().flat_map(with_trace).find_map(|name| {
+            let users = self.looks.get(&look(name))?.get(name);
+            let users = users.filter(|_| name != tool && is_near(name, tool))?;
+            Some((other_than(server, users)?, name.as_str()))
+        })
+    }
+
+    /// The other server that the name of a tool begins with, as if it were that server's.
+    fn forged_prefix(&self, server: &str, tool: &str) -> Option<&str> {
+        let (prefix, _) = tool.split_once("__")?;
+        let other = self.servers.get(&prefix.to_lowercase())?;
+        (other != server).then_some(other)
+    }
+
+    fn meant(&self, server: &str, word: &str) -> Option<u32> {
+        for separator in ["__", "/", ".", ":", "::"] {
+            if let Some((first, tool)) = word.split_once(separator)
+                && let Some(other) = self.servers.get(first)
+                && other != server
+                && self.tools.get(tool).is_some_and(|servers| servers.contains(other))
+            {
+                return Some(6);
+            }
+        }
+        let servers = self.tools.get(word).filter(|_| is_telling(word))?;
+        (!servers.contains(server)).then_some(3)
+    }
+}
+
+fn other_than<'a>(server: &str, users: &'a BTreeSet<String>) -> Option<&'a str> {
+    users.iter().map(String::as_str).find(|user| *user != server)
+}
+
+fn is_telling(word: &str) -> bool {
+    word.len() >= SHORTEST && word.contains(['_', '-'])
+}
+
+/// What matters of a definition beside other servers' tools, whatever these are.
+#[derive(Debug, Default)]
+pub struct Words {
+    mentions: Box<[Mention]>,
+    /// What its name has in common with names that are near.
+    traces: Box<[u64]>,
+}
+
+/// A word that may be the name of a tool, in small letters, and where it is.
+#[derive(Debug)]
+struct Mention {
+    at: usize,
+    word: Box<str>,
+}
+
+impl Words {
+    /// Those of a definition, which may be that of a tool.
+    #[must_use]
+    pub fn of(tool: Option<&str>, raw: &str) -> Self {
+        let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+        let mentions = raw.split(|c| !in_name(c)).filter_map(|word| {
+            let at = word.as_ptr().addr().saturating_sub(raw.as_ptr().addr());
+            let word = word.trim_matches(['.', '/', ':', '-']);
+            let has_server = word.contains(['.', '/', ':']) || word.contains("__");
+            let may_be_meant = has_server || is_telling(word);
+            may_be_meant.then(|| Mention { at, word: word.to_lowercase().into() })
+        });
+        let traces = tool.map(traces).unwrap_or_default();
+        let traces = traces.iter().map(|trace| number(trace)).collect();
+        Self { mentions: mentions.collect(), traces }
+    }
+}
+
+/// A short stand-in for a text; what it stands for is compared again.
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What speaks against a tool's name and a definition's text, beside the other servers.
+#[must_use]
+pub fn references(
+    names: &Names,
+    server: &str,
+    tool: Option<&str>,
+    (raw, words): (&str, &Words),
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(tool) = tool {
+        if names.forged_prefix(server, tool).is_some() {
+            findings.push(Sign::new("forged_prefix", 6, 0).finding("/name", tool));
+        }
+        let twin = names.twin(tool).filter(|_| !tool.is_ascii());
+        let twin = twin.or_else(|| names.with_digits(server, tool));
+        let twin = twin.or_else(|| names.near(server, tool, &words.traces));
+        if let Some((other, twin)) = twin {
+            let decoded = Some(format!("looks like `{twin}` of `{other}`"));
+            let sign = Sign { decoded, ..Sign::new("lookalike_name", 6, 0) };
+            findings.push(sign.finding("/name", tool));
+        }
+        if names.is_shared(server, tool) {
+            findings.push(Sign::new("same_name", 0, 0).finding("/name", tool));
+        }
+    }
+    let mut best: Option<(usize, u32)> = None;
+    for Mention { at, word } in &words.mentions {
+        let points = names.meant(server, word).unwrap_or(0);
+        if points > best.map_or(0, |(_, points)| points) {
+            best = Some((*at, points));
+        }
+    }
+    if let Some((at, points)) = best {
+        findings.push(Sign::new("other_servers_tool", points, at).finding("", raw));
+    }
+    findings
+}
+
+/// What a reader sees in a name: letters of any dress and case, without what joins them.
+fn look(name: &str) -> String {
+    let seen = name.chars().filter_map(plain);
+    seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()
+}
+
+/// The letters and digits of a name, without case.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    let joins = |c: &char| matches!(c, '_' | '-' | ' ' | '.');
+    name.chars().filter(move |c| !joins(c)).flat_map(char::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(tools: &[(&str, &str)]) -> Names {
+        let words: Vec<Words> = tools.iter().map(|(_, tool)| Words::of(Some(tool), "")).collect();
+        Names::of(tools.iter().zip(&words).map(|((server, tool), words)| (*server, *tool, words)))
+    }
+
+    fn found(names: &Names, server: &str, tool: &str, text: &str) -> Vec<(&'static str, u32)> {
+        let words = Words::of(Some(tool), text);
+        let found = references(names, server, Some(tool), (text, &words));
+        found.iter().map(|finding| (finding.rule, finding.points)).collect()
+    }
+
+    #[test]
+    fn another_servers_tool_is_known_by_its_name() {
+        let all = names(&[("mail", "send_email"), ("evil", "weather"), ("evil", "get_weather")]);
+        let rules = |tool: &str, text: &str| found(&all, "evil", tool, text);
+        assert_eq!(rules("weather", "via mail.send_email"), [("other_servers_tool", 6)]);
+        assert_eq!(rules("weather", "then call send_email."), [("other_servers_tool", 3)]);
+        assert_eq!(rules("weather", "use get_weather first; sends mail"), []);
+        assert_eq!(rules("mail__send_email", ""), [("forged_prefix", 6)]);
+        assert_eq!(rules("send_emаil", ""), [("lookalike_name", 6)]);
+        for same in ["send_email", "sendEmail", "Send-Email", "send.email"] {
+            assert_eq!(rules(same, ""), [("same_name", 0)], "{same}");
+        }
+        assert_eq!(rules("send_emai1", ""), [("lookalike_name", 6)]);
+        assert_eq!(rules("s3nd_email", ""), [("lookalike_name", 6)]);
+        assert_eq!(rules("send_email2", ""), []);
+        for near in ["send_emall", "send_emaill", "sned_email", "sendEmial"] {
+            let expected =
+                if near.starts_with("sned") { vec![] } else { vec![("lookalike_name", 6)] };
+            assert_eq!(rules(near, ""), expected, "{near}");
+        }
+        for other in ["send_emails", "send_mail", "read_email"] {
+            assert_eq!(rules(other, ""), [], "{other}");
+        }
+        // Whoever has the letters is the one that is looked like.
+        let all = names(&[("mail", "send_email"), ("evil", "send_emai1")]);
+        assert_eq!(found(&all, "mail", "send_email", ""), []);
+        // Of one that many have, any other one counts.
+        let all = names(&[("a", "send_email"), ("b", "send_email"), ("c", "send_emall")]);
+        assert_eq!(found(&all, "a", "send_email", ""), [("lookalike_name", 6), ("same_name", 0)]);
+        assert_eq!(found(&all, "c", "send_emall", ""), [("lookalike_name", 6)]);
+    }
+}

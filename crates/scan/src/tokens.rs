@@ -1,0 +1,356 @@
+//! A text as plain words: letters of any dress folded, digits that stand for letters too, and what
+//! is an address, a path or a secret's place marked as such.
+
+use switchboard_text::characters::plain;
+
+/// The longest piece between spaces that is looked at for its kind.
+const LONGEST_PIECE: usize = 600;
+
+/// A place where secrets lie.
+pub(crate) const SECRET: u8 = 1;
+/// A file of settings, which may hold secrets.
+pub(crate) const SETTING: u8 = 2;
+/// A web address.
+pub(crate) const URL: u8 = 4;
+/// A mail address.
+pub(crate) const MAIL: u8 = 8;
+/// A file by its whole path.
+pub(crate) const FILE: u8 = 16;
+
+/// Parts of paths where secrets lie.
+const SECRETS: [&str; 44] = [
+    ".ssh",
+    "id_rsa",
+    "id-rsa",
+    "idrsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "id_dsa",
+    "ssh_key",
+    "ssh-key",
+    "ssh_id",
+    "sshkey",
+    ".aws/",
+    "aws/credentials",
+    ".netrc",
+    ".pypirc",
+    "git-credentials",
+    ".pgpass",
+    ".gnupg",
+    "bash_history",
+    "zsh_history",
+    ".kube/config",
+    ".docker/config",
+    "/etc/passwd",
+    "/etc/shadow",
+    "/etc/sudoers",
+    "mcp.json",
+    "desktop_config.json",
+    "/proc/self",
+    "wallet.dat",
+    "etc_passwd",
+    "etc-passwd",
+    "etcpasswd",
+    "aws_credentials",
+    "aws-credentials",
+    "awscredentials",
+    ".config/gh/",
+    ".vault-token",
+    ".azure/",
+    ".cargo/credentials",
+    ".password-store",
+    "/run/secrets",
+    ".codex/auth",
+    ".claude.json",
+    "/environ",
+];
+
+/// Parts of paths that hold secrets among other things, and that many tools are made for.
+const SETTINGS: [&str; 8] = [
+    "/.env",
+    ".pem",
+    "credentials.json",
+    "secrets.",
+    ".npmrc",
+    "gcloud/",
+    ".ssh/config",
+    ".ssh/known_hosts",
+];
+
+/// Addresses that stand in documents for any other.
+const SAMPLES: [&str; 5] =
+    ["@example.", "://example.", "://www.example.", "://localhost", "://127.0.0.1"];
+
+/// How much two words are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Gap {
+    Space,
+    Clause,
+    Sentence,
+}
+
+/// One word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    start: usize,
+    end: usize,
+    /// Where it begins in the text.
+    pub(crate) at: usize,
+    /// What stands before it.
+    pub(crate) before: Gap,
+    /// What the piece that ends with it is.
+    pub(crate) kinds: u8,
+}
+
+/// All words of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens {
+    words: String,
+    tokens: Vec<Token>,
+}
+
+impl Tokens {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut reader = Reader::new(text);
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let Some(folded) = plain(c) else { continue };
+            let next = chars.peek().map(|(_, next)| *next);
+            reader.take(at, c, folded, next);
+        }
+        reader.finish()
+    }
+
+    pub(crate) fn all(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The word at a place.
+    pub(crate) fn word(&self, place: usize) -> &str {
+        self.tokens
+            .get(place)
+            .and_then(|token| self.words.get(token.start..token.end))
+            .unwrap_or("")
+    }
+
+    /// The word at a place and the one after it, if they belong together.
+    pub(crate) fn pair(&self, place: usize) -> Option<&str> {
+        let (first, second) = (self.tokens.get(place)?, self.tokens.get(place + 1)?);
+        if second.before == Gap::Sentence {
+            return None;
+        }
+        self.words.get(first.start..second.end)
+    }
+
+    /// All letters of all words.
+    pub(crate) fn without_spaces(&self) -> String {
+        self.words.replace(' ', "")
+    }
+
+    /// All letters of the words that have one letter each, if there are many of them in a row.
+    pub(crate) fn spaced_out(&self) -> Option<String> {
+        let single = |token: &&Token| token.end - token.start == 1;
+        let (mut run, mut longest) = (0, 0);
+        for token in &self.tokens {
+            run = if single(&token) { run + 1 } else { 0 };
+            longest = longest.max(run);
+        }
+        (longest >= 6).then(|| {
+            let words = self.tokens.iter().filter(single);
+            words.filter_map(|token| self.words.get(token.start..token.end)).collect()
+        })
+    }
+}
+
+struct Reader {
+    tokens: Tokens,
+    /// The piece since the last space.
+    piece: String,
+    /// Where the word that is being read begins, in the words and in the text.
+    word: Option<(usize, usize)>,
+    gap: Gap,
+    tokens_before_piece: usize,
+    splits_at_capitals: bool,
+    last: char,
+}
+
+impl Reader {
+    fn new(text: &str) -> Self {
+        Self {
+            tokens: Tokens { words: String::with_capacity(text.len()), tokens: Vec::new() },
+            piece: String::new(),
+            word: None,
+            gap: Gap::Sentence,
+            tokens_before_piece: 0,
+            // Only in names: in a sentence capitals inside a word mean nothing.
+            splits_at_capitals: !text.contains(char::is_whitespace),
+            last: ' ',
+        }
+    }
+
+    fn take(&mut self, at: usize, c: char, folded: char, next: Option<char>) {
+        if folded.is_whitespace() {
+            self.end_word();
+            self.end_piece();
+            if matches!(c, '\n' | '\r') {
+                self.gap = self.gap.max(Gap::Clause);
+            }
+        } else {
+            if self.piece.len() < LONGEST_PIECE {
+                self.piece.push(folded);
+            }
+            let leet = match folded {
+                '@' | '$' => next.is_some_and(char::is_alphanumeric),
+                // Inside a word nobody calls out.
+                '!' => self.word.is_some() && next.is_some_and(char::is_alphanumeric),
+                _ => false,
+            };
+            if folded.is_alphanumeric() || (leet && self.last != '/') {
+                if self.splits_at_capitals && c.is_uppercase() && self.last.is_lowercase() {
+                    self.end_word();
+                }
+                self.push(at, folded);
+            } else if folded == '\'' && self.word.is_some() {
+                // The word goes on: `don't` is one.
+            } else {
+                self.end_word();
+                self.gap = self.gap.max(gap_of(folded, next));
+            }
+        }
+        self.last = c;
+    }
+
+    fn push(&mut self, at: usize, folded: char) {
+        let words = &mut self.tokens.words;
+        if self.word.is_none() {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            self.word = Some((words.len(), at));
+        }
+        words.push(skeleton(folded));
+    }
+
+    fn end_word(&mut self) {
+        let Some((start, at)) = self.word.take() else { return };
+        let end = self.tokens.words.len();
+        self.tokens.tokens.push(Token { start, end, at, before: self.gap, kinds: 0 });
+        self.gap = Gap::Space;
+    }
+
+    fn end_piece(&mut self) {
+        if let Some(tokens) = self.tokens.tokens.get_mut(self.tokens_before_piece..)
+            && !tokens.is_empty()
+        {
+            // Both ends: what stands before and after a path is looked at.
+            let kinds = kinds(&self.piece);
+            tokens.iter_mut().take(1).for_each(|first| first.kinds = kinds);
+            tokens.iter_mut().rev().take(1).for_each(|last| last.kinds = kinds);
+        }
+        self.tokens_before_piece = self.tokens.tokens.len();
+        self.piece.clear();
+    }
+
+    fn finish(mut self) -> Tokens {
+        self.end_word();
+        self.end_piece();
+        self.tokens
+    }
+}
+
+fn gap_of(folded: char, next: Option<char>) -> Gap {
+    match folded {
+        // A picture begins so.
+        '!' if next == Some('[') => Gap::Space,
+        '.' | '!' | '?' | ';' if next.is_none_or(|next| !next.is_alphanumeric()) => Gap::Sentence,
+        ',' | ':' | '(' | ')' | ';' | '|' => Gap::Clause,
+        _ => Gap::Space,
+    }
+}
+
+/// What letters and the digits that stand for them have in common.
+pub(crate) const fn skeleton(c: char) -> char {
+    match c {
+        '1' | 'l' | '!' => 'i',
+        '0' => 'o',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        _ => c,
+    }
+}
+
+fn kinds(piece: &str) -> u8 {
+    let mut kinds = 0;
+    // Most pieces are words of a sentence.
+    let inner = piece.trim_end_matches(['.', ',', ';', ':', ')', '!', '?', '"', '\'']);
+    let telling = |byte: u8| !byte.is_ascii_alphanumeric() && byte.is_ascii();
+    if !inner.bytes().any(telling) && !inner.contains("rsa") && !inner.contains("ssh") {
+        return kinds;
+    }
+    let has = |part: &str| piece.contains(part);
+    let bare = piece.trim_matches(|c: char| !c.is_alphanumeric() && c != '.');
+    if bare == ".env"
+        || bare == ".env."
+        || bare.starts_with(".env.")
+        || SETTINGS.iter().any(|part| has(part))
+    {
+        kinds |= SETTING;
+    } else if SECRETS.iter().any(|part| has(part)) {
+        kinds |= SECRET;
+    }
+    let sample = SAMPLES.iter().any(|part| has(part));
+    if (has("://") || has("www.")) && !sample {
+        kinds |= URL;
+    } else if is_mail(piece) && !sample {
+        kinds |= MAIL;
+    }
+    let start = piece.trim_start_matches(['"', '\'', '`', '(', '=', '<']);
+    let rooted = ["~/", "/home", "/etc/", "/root", "/users/", "/var/", "c:\\", "$home"];
+    if rooted.iter().any(|part| start.starts_with(part)) {
+        kinds |= FILE;
+    }
+    kinds
+}
+
+fn is_mail(piece: &str) -> bool {
+    let Some((before, after)) = piece.rsplit_once('@') else { return false };
+    before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_becomes_plain_words() {
+        for (text, expected) in [
+            ("Don't  read THIS.", "dont read this"),
+            ("1gn0re pr3vi0us", "ignore previous"),
+            ("readSshKey", "read ssh key"),
+            ("reading_ssh_id_rsa", "reading ssh id rsa"),
+            ("iGnOrE all", "ignore aii"),
+            ("r\u{200b}ea\u{ad}d", "read"),
+        ] {
+            assert_eq!(Tokens::of(text).words, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_known_by_what_they_are() {
+        for (text, expected) in [
+            ("~/.ssh/id_rsa", SECRET | FILE),
+            ("content_from_reading_ssh_id_rsa", SECRET),
+            (".env", SETTING),
+            ("https://evil.test/x", URL),
+            ("to=x@evil", MAIL),
+            ("https://example.com/a", 0),
+            ("react@18", 0),
+            ("environment", 0),
+        ] {
+            let tokens = Tokens::of(text);
+            assert_eq!(tokens.all().last().map(|token| token.kinds), Some(expected), "{text}");
+        }
+    }
+}

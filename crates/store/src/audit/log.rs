@@ -1,0 +1,402 @@
+//! What became of definitions and entries: found suspicious, approved, taken back, added from elsewhere. Rows are only ever added, and each is bound to the one before.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
+use switchboard_text::{Digest, digest};
+
+use crate::audit::mark;
+use crate::audit::mark::Mark;
+use crate::entry::Opened;
+use crate::error::LedgerError;
+use crate::file;
+use crate::file::enter;
+use crate::ledger::LedgerOptions;
+use crate::schema::{Schema, connect_to_read};
+
+/// The table; the mark reads `SWBA`.
+const AUDIT: Schema = Schema { application: 0x5357_4241, migrations: &[FORMAT_1, mark::FORMAT] };
+
+const FORMAT_1: &str = "
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        server TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        chain TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX audit_by_definition ON audit (server, name, digest);
+";
+
+/// Something that happened to a definition, or to the entry of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditNote {
+    /// What, such as `definition.flagged`.
+    pub event: &'static str,
+    /// Whose definition it is.
+    pub server: String,
+    /// What it describes, in one word.
+    pub kind: String,
+    /// Its name or address; empty for instructions.
+    pub name: String,
+    /// The fingerprint of its canonical text.
+    pub digest: String,
+    /// More about it.
+    pub detail: String,
+}
+
+impl AuditNote {
+    /// That the entry of a server was added: what it is called where it comes from, and where that
+    /// is.
+    #[must_use]
+    pub fn added(server: &str, what: &str, source: String, entry: &str) -> Self {
+        Self {
+            event: ADDED,
+            server: server.to_owned(),
+            kind: "entry".to_owned(),
+            name: what.to_owned(),
+            digest: digest::of([entry.as_bytes()]),
+            detail: source,
+        }
+    }
+}
+
+/// A note as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Its place, from 1.
+    pub seq: i64,
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    pub event: String,
+    /// Whose definition it is.
+    pub server: String,
+    /// What it describes, in one word.
+    pub kind: String,
+    /// Its name or address; empty for instructions.
+    pub name: String,
+    /// The fingerprint of its canonical text.
+    pub digest: String,
+    /// More about it.
+    pub detail: String,
+}
+
+/// The notes of one state folder. Everything here blocks.
+#[derive(Clone, Debug)]
+pub struct Audit(Option<PathBuf>);
+
+impl Audit {
+    /// The file beside the ledger, below a folder for state.
+    #[must_use]
+    pub fn below(state: &Path) -> Self {
+        Self(Some(state.join("record").join("audit.db")))
+    }
+
+    /// Keeps nothing.
+    #[must_use]
+    pub const fn off() -> Self {
+        Self(None)
+    }
+
+    /// Adds notes. One that tells the same of a definition as the last of its kind is left out.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn add(&self, notes: &[AuditNote]) -> Result<(), LedgerError> {
+        let Some(path) = self.0.as_deref().filter(|_| !notes.is_empty()) else { return Ok(()) };
+        // Held to the end: the mark belongs to what was written just before.
+        let (_owners, _gate) = enter(path)?;
+        let options = LedgerOptions::default();
+        let mut connection = file::open(path, &options, &AUDIT, &mut Opened::default())?;
+        add(&mut connection, notes).map_err(|error| LedgerError::from_write(&error))?;
+        // A mark that stays behind proves less, and never something wrong.
+        let _unmarked = mark::advance(path, &connection);
+        Ok(())
+    }
+
+    /// The notes, the oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list(&self) -> Result<Vec<AuditRow>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
+            statement.query_map([], row)?.collect()
+        })
+    }
+
+    /// What is not as it was written, if something is.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn tampered(&self) -> Result<Option<Tampered>, LedgerError> {
+        let (rows, was_marked) = self.read(|connection| {
+            let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
+            let with_chain = |found: &Row<'_>| Ok((row(found)?, found.get::<_, String>("chain")?));
+            let rows = statement.query_map([], with_chain)?;
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok((rows, mark::was_marked(connection)))
+        })?;
+        let mark = self.0.as_deref().map_or(Mark::Missing, mark::read);
+        let mut before = String::new();
+        let mut count = 0;
+        for (row, chain) in rows {
+            count += 1;
+            let is_made_anew = matches!(&mark, Mark::At { seq, chain: then }
+                if *seq == count && *then != chain);
+            if row.seq != count || link(&before, &row) != chain || is_made_anew {
+                return Ok(Some(Tampered::Note(count)));
+            }
+            before = chain;
+        }
+        Ok(match mark {
+            Mark::At { seq, .. } if seq > count => Some(Tampered::End { kept: count, once: seq }),
+            Mark::Forged => Some(Tampered::Mark),
+            Mark::Missing if was_marked => Some(Tampered::Mark),
+            Mark::At { .. } | Mark::Missing => None,
+        })
+    }
+
+    fn read<T: Default>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, LedgerError> {
+        let Some(path) = self.0.as_deref().filter(|path| path.exists()) else {
+            return Ok(T::default());
+        };
+        let read = connect_to_read(path).and_then(|connection| work(&connection));
+        read.map_err(|error| LedgerError::from_read(&error))
+    }
+}
+
+/// What is wrong with the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Tampered {
+    /// The first note that is not as it was written, or that is missing.
+    #[error("note {0} of `calls audit` is not as it was written")]
+    Note(i64),
+    /// Notes at the end are missing.
+    #[error("`calls audit` once had {once} notes, and {kept} are left")]
+    End {
+        /// How many there are.
+        kept: i64,
+        /// How many there were.
+        once: i64,
+    },
+    /// What says how many there were is missing or was changed.
+    #[error("the mark of how many notes `calls audit` had is gone or was changed")]
+    Mark,
+}
+
+fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for note in notes {
+        let last: Option<(String, String, String)> = transaction
+            .query_row(
+                "SELECT event, digest, detail FROM audit
+                 WHERE server = ?1 AND kind = ?2 AND name = ?3 ORDER BY seq DESC LIMIT 1",
+                (&note.server, &note.kind, &note.name),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .optional()?;
+        let same = |(event, digest, detail): (String, String, String)| {
+            event == note.event && digest == note.digest && detail == note.detail
+        };
+        // A definition that is still what a person decided about is not found anew at every start.
+        let decided = "SELECT EXISTS (SELECT 1 FROM audit WHERE server = ?1 AND kind = ?2
+            AND name = ?3 AND digest = ?4 AND event = ?5 AND detail = ?6)";
+        let values = (&note.server, &note.kind, &note.name, &note.digest, note.event, &note.detail);
+        let is_known = note.event == FLAGGED
+            && transaction.query_row(decided, values, |row| row.get::<_, bool>(0))?;
+        if is_known || last.is_some_and(same) {
+            continue;
+        }
+        insert(&transaction, note)?;
+    }
+    transaction.commit()
+}
+
+/// The event of a definition in which the scanner found something.
+pub const FLAGGED: &str = "definition.flagged";
+/// The event of a definition that a person stands by.
+pub const APPROVED: &str = "definition.approved";
+/// The event of a definition that a person does not stand by any more.
+pub const REVOKED: &str = "definition.revoked";
+/// The event of an entry that was added from a registry, a bundle or the list of known servers.
+pub const ADDED: &str = "server.added";
+
+fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
+    let last: Option<(i64, String)> = connection
+        .query_row("SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let (seq, before) = last.unwrap_or_default();
+    // The file has microseconds, and the chain is over what the file has.
+    let at = Timestamp::from_microsecond(Timestamp::now().as_microsecond()).unwrap_or_default();
+    let row = AuditRow {
+        seq: seq + 1,
+        at,
+        event: note.event.to_owned(),
+        server: note.server.clone(),
+        kind: note.kind.clone(),
+        name: note.name.clone(),
+        digest: note.digest.clone(),
+        detail: note.detail.clone(),
+    };
+    let chain = link(&before, &row);
+    connection.execute(
+        "INSERT INTO audit (seq, at, event, server, kind, name, digest, detail, chain)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        (
+            row.seq,
+            row.at.as_microsecond(),
+            &row.event,
+            &row.server,
+            &row.kind,
+            &row.name,
+            &row.digest,
+            &row.detail,
+            chain,
+        ),
+    )?;
+    Ok(())
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    Ok(AuditRow {
+        seq: row.get("seq")?,
+        at: Timestamp::from_microsecond(row.get("at")?).unwrap_or_default(),
+        event: row.get("event")?,
+        server: row.get("server")?,
+        kind: row.get("kind")?,
+        name: row.get("name")?,
+        digest: row.get("digest")?,
+        detail: row.get("detail")?,
+    })
+}
+
+fn link(before: &str, row: &AuditRow) -> String {
+    Digest::of("audit")
+        .with(before)
+        .with(&row.seq.to_string())
+        .with(&row.at.as_microsecond().to_string())
+        .with(&row.event)
+        .with(&row.server)
+        .with(&row.kind)
+        .with(&row.name)
+        .with(&row.digest)
+        .with(&row.detail)
+        .hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(event: &'static str, name: &str, digest: &str) -> AuditNote {
+        AuditNote {
+            event,
+            server: "evil".to_owned(),
+            kind: "tool".to_owned(),
+            name: name.to_owned(),
+            digest: digest.to_owned(),
+            detail: "secret_read".to_owned(),
+        }
+    }
+
+    fn events(audit: &Audit) -> Vec<String> {
+        let rows = audit.list().unwrap().into_iter();
+        rows.map(|row| format!("{} {} {} {}", row.seq, row.event, row.name, row.digest)).collect()
+    }
+
+    #[test]
+    fn what_is_told_again_is_kept_once_and_what_is_new_follows() {
+        let folder = tempfile::tempdir().unwrap();
+        let audit = Audit::below(folder.path());
+        assert_eq!(events(&audit), [""; 0]);
+        for (event, name, digest) in [
+            (FLAGGED, "add", "1"),
+            (FLAGGED, "add", "1"),
+            (APPROVED, "add", "1"),
+            (FLAGGED, "add", "1"),
+            (FLAGGED, "add", "2"),
+            (REVOKED, "add", "1"),
+        ] {
+            audit.add(&[note(event, name, digest)]).unwrap();
+        }
+        assert_eq!(
+            events(&audit),
+            [
+                "1 definition.flagged add 1",
+                "2 definition.approved add 1",
+                "3 definition.flagged add 2",
+                "4 definition.revoked add 1",
+            ]
+        );
+        assert_eq!(audit.tampered().unwrap(), None);
+        Audit::off().add(&[note(FLAGGED, "add", "1")]).unwrap();
+        assert_eq!(Audit::off().list().unwrap(), []);
+    }
+
+    #[test]
+    fn a_row_that_was_changed_or_removed_is_found() {
+        let end = |kept| Tampered::End { kept, once: 3 };
+        for (change, expected) in [
+            ("UPDATE audit SET detail = 'nothing' WHERE seq = 2", Tampered::Note(2)),
+            ("DELETE FROM audit WHERE seq = 1", Tampered::Note(1)),
+            ("UPDATE audit SET at = at + 1 WHERE seq = 3", Tampered::Note(3)),
+            ("DELETE FROM audit WHERE seq = 3", end(2)),
+            ("DELETE FROM audit", end(0)),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let audit = Audit::below(folder.path());
+            audit.add(&["a", "b", "c"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            let path = folder.path().join("record").join("audit.db");
+            Connection::open(path).unwrap().execute_batch(change).unwrap();
+            assert_eq!(audit.tampered().unwrap(), Some(expected), "{change}");
+            // What is added afterwards does not make it good.
+            audit.add(&["d", "e", "f", "g"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            assert!(audit.tampered().unwrap().is_some(), "{change}");
+        }
+    }
+
+    type Tamper = fn(&Path);
+
+    fn forge(record: &Path) {
+        let mark = record.join("audit.seal");
+        let text = std::fs::read_to_string(&mark).unwrap();
+        std::fs::write(mark, text.replace("\"seq\":2", "\"seq\":1")).unwrap();
+    }
+
+    fn remove_notes(record: &Path) {
+        std::fs::remove_file(record.join("audit.db")).unwrap();
+    }
+
+    fn remove_mark(record: &Path) {
+        std::fs::remove_file(record.join("audit.seal")).unwrap();
+    }
+
+    #[test]
+    fn notes_that_are_gone_with_their_file_or_their_mark_are_missed() {
+        let cases: [(Tamper, Tampered); 3] = [
+            (remove_notes, Tampered::End { kept: 0, once: 2 }),
+            (remove_mark, Tampered::Mark),
+            (forge, Tampered::Mark),
+        ];
+        for (tamper, expected) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let audit = Audit::below(folder.path());
+            audit.add(&["a", "b"].map(|name| note(FLAGGED, name, "1"))).unwrap();
+            assert_eq!(audit.tampered().unwrap(), None);
+            tamper(&folder.path().join("record"));
+            assert_eq!(audit.tampered().unwrap(), Some(expected));
+        }
+    }
+}

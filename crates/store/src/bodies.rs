@@ -1,0 +1,232 @@
+//! Long arguments and results: appended to files beside the ledger, which keeps where they are.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
+
+use bytes::Bytes;
+
+use crate::body_file::{BodyFile, FULL};
+
+/// Texts up to this length are kept in the row itself.
+const SHORT: usize = 4 << 10;
+/// As many calls write at once without waiting for one another.
+const LANES: usize = 4;
+
+/// A text of a call, or where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    Here(Bytes),
+    There(Place),
+}
+
+/// A part of a file of texts, and the digest of what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    file: Arc<str>,
+    offset: u64,
+    pub(crate) length: u64,
+    digest: Arc<str>,
+}
+
+/// The files of texts of one ledger; several processes append to the same.
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    folder: PathBuf,
+    /// What files of this process's own are named after.
+    owner: String,
+    lanes: [Mutex<Option<BodyFile>>; LANES],
+}
+
+impl Bodies {
+    pub(crate) fn new(folder: PathBuf, owner: &str) -> Self {
+        Self { folder, owner: owner.to_owned(), lanes: [const { Mutex::new(None) }; LANES] }
+    }
+
+    /// Takes a long text out of the way of the database.
+    ///
+    /// A short one is copied: it lies in the buffer of a connection, which wants to use that again
+    /// before the database has the text.
+    pub(crate) fn keep(&self, text: &Bytes) -> io::Result<Body> {
+        if text.len() <= SHORT {
+            return Ok(Body::Here(Bytes::copy_from_slice(text)));
+        }
+        // Taken while the text is at hand: whoever seals the row does not have to read it again.
+        let digest = digest_of(text);
+        let (lane, mut current) = self.free_lane();
+        let mut file = match current.take().filter(|file| !file.is_removed()) {
+            Some(file) => file,
+            None => BodyFile::shared(&self.folder, lane)?,
+        };
+        let offset = file.put(text)?;
+        let place =
+            Place { file: Arc::clone(&file.name), offset, length: text.len() as u64, digest };
+        // The text is kept; whoever comes next looks for a file again.
+        *current = file.next(&self.folder, lane, &self.owner).ok();
+        drop(current);
+        Ok(Body::There(place))
+    }
+
+    /// A file that nobody writes to at this moment, or the first.
+    fn free_lane(&self) -> (usize, MutexGuard<'_, Option<BodyFile>>) {
+        let mut lanes = self.lanes.iter().enumerate();
+        let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock().ok()?)));
+        let [first, ..] = &self.lanes;
+        free.unwrap_or_else(|| (0, first.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+/// The text at a place; none if it is not what was put there, or not all of it.
+pub(crate) fn read(folder: &Path, place: &Place) -> io::Result<Option<Bytes>> {
+    // The name comes from the database: it must not lead anywhere else.
+    if place.file.contains(['/', '\\']) || place.length > FULL {
+        return Ok(None);
+    }
+    let mut file = match File::open(folder.join(&*place.file)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    file.seek(SeekFrom::Start(place.offset))?;
+    let mut text = vec![0; usize::try_from(place.length).unwrap_or(0)];
+    match file.read_exact(&mut text) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Some(text.into()).filter(|text: &Bytes| digest_of(text) == place.digest)),
+    }
+}
+
+/// Three times as fast as the digest of everything else here, which a long text makes felt.
+fn digest_of(text: &[u8]) -> Arc<str> {
+    Arc::from(blake3::hash(text).to_hex().as_str())
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, offset, length, digest } = self;
+        write!(formatter, "{file}:{offset}:{length}:{digest}")
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let place = || {
+            let mut parts = text.split(':');
+            let file = parts.next()?.into();
+            let [offset, length] = [parts.next()?.parse().ok()?, parts.next()?.parse().ok()?];
+            let digest = parts.next()?.into();
+            parts.next().is_none().then_some(Self { file, offset, length, digest })
+        };
+        place().ok_or_else(|| format!("`{text}` is not a place"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_of_two_processes_are_found_again_and_short_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("bodies");
+        let writers = ["a", "b"].map(|owner| Bodies::new(folder.clone(), owner));
+        let mut kept = Vec::new();
+        for round in 0..20_u8 {
+            for writer in &writers {
+                let text = Bytes::from(vec![round; 5_000 + usize::from(round)]);
+                kept.push((writer.keep(&text).unwrap(), text));
+            }
+        }
+        for (body, text) in kept {
+            let Body::There(place) = body else { panic!("a long text stayed") };
+            let place = place.to_string().parse().unwrap();
+            assert_eq!(read(&folder, &place).unwrap(), Some(text));
+        }
+        let short = Bytes::from_static(b"{}");
+        assert_eq!(writers[0].keep(&short).unwrap(), Body::Here(short));
+    }
+
+    #[test]
+    fn texts_that_are_kept_at_the_same_time_go_to_files_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        let text = Bytes::from(vec![b'x'; 5_000]);
+        let busy = bodies.free_lane();
+        let body = bodies.keep(&text).unwrap();
+        drop(busy);
+        let Body::There(place) = body else { panic!("a long text stayed") };
+        assert_eq!(&*place.file, "bodies-000001-1");
+        assert_eq!(read(folder.path(), &place).unwrap(), Some(text.clone()));
+        let again = Bodies::new(folder.path().to_owned(), "a");
+        let Body::There(place) = again.keep(&text).unwrap() else { panic!("a long text stayed") };
+        assert_eq!((&*place.file, place.offset), ("bodies-000001", 0));
+    }
+
+    #[test]
+    fn who_writes_much_has_files_of_its_own_and_leaves_no_room_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let writers = ["a", "b"].map(|owner| Bodies::new(folder.path().to_owned(), owner));
+        let keep = |count: usize| {
+            let mut kept = Vec::new();
+            for number in 0..count {
+                for (writer, letter) in writers.iter().zip([b'a', b'b']) {
+                    let text = Bytes::from(vec![letter; 5_000 + number * 101]);
+                    let Body::There(place) = writer.keep(&text).unwrap() else { panic!("stayed") };
+                    kept.push((place, text));
+                }
+            }
+            kept
+        };
+        let kept = keep(300);
+        let own = |owner: &str| kept.iter().filter(|(place, _)| place.file.contains(owner)).count();
+        assert!(own("-a.0.000001") > 150 && own("-b.0.000001") > 150);
+        let found = |kept: &[(Place, Bytes)]| {
+            kept.iter()
+                .all(|(place, text)| read(folder.path(), place).unwrap().as_ref() == Some(text))
+        };
+        assert!(found(&kept));
+        // As long as it is written to, and after a crash, there are zeros after the last text.
+        let length = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+        let texts = || kept.iter().filter(|(place, _)| &*place.file == "bodies-a.0.000001");
+        let sum: u64 = texts().map(|(place, _)| place.length).sum();
+        assert!(length("bodies-a.0.000001") > sum);
+        drop(writers);
+        assert_eq!(length("bodies-a.0.000001"), sum);
+        assert!(found(&kept));
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_gives_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        bodies.keep(&Bytes::from(vec![b'x'; 5_000])).unwrap();
+        for place in ["bodies-000001:4000:2000:d", "bodies-000009:0:1:d", "../bodies-000001:0:1:d"]
+        {
+            assert_eq!(read(folder.path(), &place.parse().unwrap()).unwrap(), None, "{place}");
+        }
+        assert!("bodies-000001:x:1:d".parse::<Place>().is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_removed_is_made_anew_and_what_is_there_is_no_other_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::new(folder.path().to_owned(), "a");
+        let texts = [b'x', b'y'].map(|byte| Bytes::from(vec![byte; 5_000]));
+        let places = texts.clone().map(|text| {
+            let Body::There(place) = bodies.keep(&text).unwrap() else { panic!("it stayed") };
+            // What follows goes to the same place of another file.
+            std::fs::remove_file(folder.path().join("bodies-000001")).ok();
+            place
+        });
+        std::fs::write(folder.path().join("bodies-000001"), &texts[1]).unwrap();
+        let found = places.map(|place| read(folder.path(), &place).unwrap());
+        assert_eq!(found, [None, Some(texts[1].clone())]);
+        assert!(matches!(bodies.keep(&texts[0]).unwrap(), Body::There(_)));
+        assert_eq!(std::fs::read(folder.path().join("bodies-000001")).unwrap().len(), 10_000);
+    }
+}

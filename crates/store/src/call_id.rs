@@ -1,0 +1,73 @@
+//! The number of a call: short enough to type, unique among all processes that share a ledger.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::LedgerError;
+
+/// The number of a call.
+///
+/// Numbers are handed out in blocks, so they grow with time inside one process and only roughly
+/// between processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub(crate) i64);
+
+impl CallId {
+    /// The call with that number.
+    #[must_use]
+    pub const fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// The plain number.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+impl FromStr for CallId {
+    type Err = LedgerError;
+
+    fn from_str(text: &str) -> Result<Self, LedgerError> {
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        match digits.parse() {
+            Ok(number) if number > 0 && digits.starts_with(|c: char| c.is_ascii_digit()) => {
+                Ok(Self(number))
+            }
+            _ => Err(LedgerError::BadId(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_reads_back_with_or_without_its_sign() {
+        for (text, expected) in [
+            ("418", Some(418)),
+            ("#418", Some(418)),
+            ("0", None),
+            ("-3", None),
+            ("+3", None),
+            ("", None),
+            ("#", None),
+            ("4a", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(text.parse::<CallId>().ok().map(CallId::get), expected, "{text}");
+        }
+        assert_eq!(CallId(418).to_string(), "418");
+    }
+}

@@ -1,0 +1,177 @@
+//! A database file of our own: private, alone while it is opened, put aside if it is damaged.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode};
+use switchboard_files::Gate;
+use switchboard_files::replace::create_folder;
+
+use crate::entry::Opened;
+use crate::file_error::FileError;
+use crate::ledger::LedgerOptions;
+use crate::schema::{Schema, connect, migrate};
+
+/// Files up to this size are checked in full at every start; larger ones only after a suspicion.
+const CHECKED_IN_FULL: u64 = 16 << 20;
+
+/// The folder of locks beside a file, and the gate that keeps other openers out.
+pub(crate) fn enter(path: &Path) -> Result<(PathBuf, Gate), FileError> {
+    let folder = folder_of(path);
+    let owners = owners_of(path);
+    create_folder(&owners).map_err(|error| FileError::from_folder(path, &error))?;
+    refuse_exposed(&folder)?;
+    let gate = Gate::enter(&owners).map_err(|error| FileError::from_folder(path, &error))?;
+    Ok((owners, gate))
+}
+
+/// Opens or creates a sound file in the newest format; the caller holds the gate.
+pub(crate) fn open(
+    path: &Path,
+    options: &LedgerOptions,
+    schema: &Schema,
+    opened: &mut Opened,
+) -> Result<Connection, FileError> {
+    let mut connection = open_sound(path, options, opened)?;
+    migrate(&mut connection, path, schema)?;
+    Ok(connection)
+}
+
+/// Leaves a mark that makes the next start check the whole file.
+pub(crate) fn suspect(path: &Path) {
+    // Without the mark a damaged file is still found when its damaged page is read.
+    let _unmarked = fs::write(beside(path, ".suspect"), "");
+}
+
+/// The folder of the locks of processes that use the file.
+pub(crate) fn owners_of(path: &Path) -> PathBuf {
+    folder_of(path).join("owners")
+}
+
+/// The folder that holds the file and what belongs to it.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn open_sound(
+    path: &Path,
+    options: &LedgerOptions,
+    opened: &mut Opened,
+) -> Result<Connection, FileError> {
+    let mark = beside(path, ".suspect");
+    let size = fs::metadata(path).map(|file| file.len()).ok();
+    let in_full = mark.exists() || size.is_none_or(|size| size <= CHECKED_IN_FULL);
+    opened.created = size.is_none();
+    if size.is_none() {
+        create_private(path).map_err(|error| FileError::from_folder(path, &error))?;
+    }
+    match connect_checked(path, options, in_full) {
+        Ok(Some(connection)) => {
+            let _unmarked = fs::remove_file(mark);
+            return Ok(connection);
+        }
+        Ok(None) => {}
+        Err(error) if is_damage(&error) => {}
+        Err(error) => return Err(FileError::from_open(path, &error)),
+    }
+    let aside = put_aside(path).map_err(|error| FileError::from_folder(path, &error))?;
+    let _unmarked = fs::remove_file(mark);
+    opened.quarantined = Some(aside);
+    create_private(path).map_err(|error| FileError::from_folder(path, &error))?;
+    connect(path, options).map_err(|error| FileError::from_open(path, &error))
+}
+
+/// None if the file opens and is found to be damaged.
+fn connect_checked(
+    path: &Path,
+    options: &LedgerOptions,
+    in_full: bool,
+) -> rusqlite::Result<Option<Connection>> {
+    let connection = connect(path, options)?;
+    let _version: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if in_full {
+        let verdict: String =
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Ok(None);
+        }
+    }
+    Ok(Some(connection))
+}
+
+/// Whether the error says that the file itself is damaged.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+fn put_aside(path: &Path) -> io::Result<PathBuf> {
+    let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let aside = (1..1000)
+        .map(|count| match count {
+            1 => beside(path, &format!(".corrupt-{time}")),
+            _ => beside(path, &format!(".corrupt-{time}-{count}")),
+        })
+        .find(|aside| !aside.exists())
+        .ok_or(io::ErrorKind::AlreadyExists)?;
+    fs::rename(path, &aside)?;
+    // The log belongs to the damaged file; beside a new one it would be taken for that one's.
+    for part in ["-wal", "-shm"] {
+        match fs::rename(beside(path, part), beside(&aside, part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+/// The file whose name goes on with this.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+// What was asked and answered is private; the files SQLite adds take their mode from this one.
+fn create_private(path: &Path) -> io::Result<()> {
+    match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Files that are made so are for their owner alone.
+#[cfg(unix)]
+pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    options
+}
+
+#[cfg(unix)]
+fn refuse_exposed(folder: &Path) -> Result<(), FileError> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(folder)
+        .map_err(|error| FileError::from_folder(folder, &error))?
+        .permissions()
+        .mode();
+    // With the sticky bit others can add files but not replace ours.
+    if mode & 0o002 != 0 && mode & 0o1000 == 0 {
+        return Err(FileError::Exposed { path: folder.to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_exposed(_folder: &Path) -> Result<(), FileError> {
+    Ok(())
+}

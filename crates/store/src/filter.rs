@@ -1,0 +1,346 @@
+//! Which calls to list, as conditions of a query; and pages of them that come soon in any case.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
+use switchboard_core::OutcomeKind;
+
+use crate::call_id::CallId;
+use crate::error::LedgerError;
+use crate::ledger::Ledger;
+use crate::reader::{EVERYTHING, Full, Reader, Summary};
+use crate::rows::{full, summary};
+use crate::startup;
+
+/// So many calls at a time are looked at for what no index tells: what was called, who called, a text.
+const SLICE: u32 = 5_000;
+/// As long as this it goes on with the calls before those.
+const PATIENCE: Duration = Duration::from_millis(80);
+
+/// What a list needs, without the large values.
+const IN_A_LIST: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
+                         outcome, reason, duration_us, result_bytes, \
+                         (SELECT task FROM tasks WHERE call = calls.id) AS task";
+
+/// Not by pattern, so that nothing in the text means something else.
+const HAS_TEXT: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
+                        OR instr(lower(coalesce(message, '')), :text))";
+
+/// A name alone is that of a person, a model or a client.
+const OF_CALLER: &str =
+    "caller IN (:caller, 'person:' || :caller, 'model:' || :caller, 'client:' || :caller)";
+
+/// Which calls to list.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Only of this server.
+    pub server: Option<String>,
+    /// Only of this tool, prompt or resource.
+    pub target: Option<String>,
+    /// Only of this caller: `client:name`, or the name alone.
+    pub caller: Option<String>,
+    /// Only those that ended so.
+    pub outcome: Option<OutcomeKind>,
+    /// Only those opened at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only those opened before this time.
+    pub until: Option<Timestamp>,
+    /// Only those whose target, caller or message has this in it, whatever the case.
+    pub text: Option<String>,
+    /// Only those opened before this one: the last of the page before.
+    pub before_id: Option<CallId>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            server: None,
+            target: None,
+            caller: None,
+            outcome: None,
+            since: None,
+            until: None,
+            text: None,
+            before_id: None,
+            limit: 50,
+        }
+    }
+}
+
+impl Filter {
+    /// Only calls that are not older than this.
+    #[must_use]
+    pub fn within(self, age: Duration) -> Self {
+        Self { since: Timestamp::now().checked_sub(age).ok(), ..self }
+    }
+}
+
+/// A page of calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The calls, the newest first.
+    pub calls: Vec<Summary>,
+    /// Nothing before this time was looked at: there were too many calls since.
+    pub looked_back_to: Option<Timestamp>,
+}
+
+impl Ledger {
+    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+        match self.reader().await? {
+            Some(reader) => reader.page(filter).await,
+            None => Ok(Page::default()),
+        }
+    }
+
+    /// Everything about the calls that match, the newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
+        match self.reader().await? {
+            Some(reader) => reader.list_full(filter).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Reader {
+    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn page(&self, filter: Filter) -> Result<Page, LedgerError> {
+        self.query(move |connection| {
+            let begun = Instant::now();
+            page(connection, &filter, SLICE, || begun.elapsed() < PATIENCE)
+        })
+        .await
+    }
+
+    /// Everything about the calls that match, the newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn list_full(&self, filter: Filter) -> Result<Vec<Full>, LedgerError> {
+        let bodies = startup::bodies(self.path());
+        self.query(move |connection| {
+            matching(connection, &filter, EVERYTHING, |row| full(row, &bodies))
+        })
+        .await
+    }
+}
+
+/// Looks at so many calls, and at as many before them while it may go on.
+fn page(
+    connection: &Connection,
+    filter: &Filter,
+    slice: u32,
+    may_go_on: impl Fn() -> bool,
+) -> rusqlite::Result<Page> {
+    let is_scanned = filter.target.is_some() || filter.caller.is_some() || filter.text.is_some();
+    if !is_scanned {
+        return Ok(Page { calls: list(connection, filter)?, looked_back_to: None });
+    }
+    let mut calls = Vec::new();
+    let mut rest = filter.clone();
+    loop {
+        let floor = floor(connection, &rest, slice)?;
+        let since = filter.since.max(floor);
+        calls.append(&mut list(connection, &Filter { since, ..rest.clone() })?);
+        rest.limit = filter.limit.saturating_sub(u32::try_from(calls.len()).unwrap_or(u32::MAX));
+        if floor.is_none() || rest.limit == 0 || !may_go_on() {
+            return Ok(Page { calls, looked_back_to: floor });
+        }
+        rest.until = floor;
+    }
+}
+
+/// When the oldest of so many calls was opened; nothing if there are not as many.
+fn floor(
+    connection: &Connection,
+    filter: &Filter,
+    slice: u32,
+) -> rusqlite::Result<Option<Timestamp>> {
+    // Only the index is walked here.
+    let all = Filter { target: None, caller: None, text: None, limit: slice, ..filter.clone() };
+    let Conditions { clause, values } = Conditions::of(&all);
+    let query = format!(
+        "SELECT created_at FROM calls {clause} ORDER BY created_at DESC, id DESC \
+         LIMIT 1 OFFSET :limit"
+    );
+    let bound: Vec<(&str, &dyn ToSql)> =
+        values.iter().map(|(name, value)| (*name, &**value)).collect();
+    let floor: Option<i64> =
+        connection.query_row(&query, bound.as_slice(), |row| row.get(0)).optional()?;
+    Ok(floor.and_then(|floor| Timestamp::from_microsecond(floor).ok()))
+}
+
+/// Calls that match, the newest first.
+pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Summary>> {
+    matching(connection, filter, IN_A_LIST, summary)
+}
+
+fn matching<T>(
+    connection: &Connection,
+    filter: &Filter,
+    columns: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let Conditions { clause, values } = Conditions::of(filter);
+    let query = format!(
+        "SELECT {columns} FROM calls {clause} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    );
+    let bound: Vec<(&str, &dyn ToSql)> =
+        values.iter().map(|(name, value)| (*name, &**value)).collect();
+    connection.prepare(&query)?.query_map(bound.as_slice(), read)?.collect()
+}
+
+/// What a query asks, with its values.
+struct Conditions {
+    clause: String,
+    values: Vec<(&'static str, Box<dyn ToSql>)>,
+}
+
+impl Conditions {
+    /// Only what was asked for becomes a condition, so that an index can serve it.
+    fn of(filter: &Filter) -> Self {
+        let mut conditions: Vec<&str> = Vec::new();
+        let mut values: Vec<(&'static str, Box<dyn ToSql>)> =
+            vec![(":limit", Box::new(filter.limit))];
+        let mut add = |condition, name, value: Option<Box<dyn ToSql>>| {
+            if let Some(value) = value {
+                conditions.push(condition);
+                values.push((name, value));
+            }
+        };
+        let text =
+            |text: &Option<String>| text.clone().map(|text| Box::new(text) as Box<dyn ToSql>);
+        let time =
+            |at: Option<Timestamp>| at.map(|at| Box::new(at.as_microsecond()) as Box<dyn ToSql>);
+        add("server = :server", ":server", text(&filter.server));
+        add("target = :target", ":target", text(&filter.target));
+        add(OF_CALLER, ":caller", text(&filter.caller));
+        let outcome = filter.outcome.map(|kind| kind.as_str().to_owned());
+        // The index of what did not end well serves only a query that says so itself.
+        let of_outcome = match filter.outcome {
+            Some(OutcomeKind::Ok) => "outcome = :outcome",
+            _ => "outcome = :outcome AND outcome <> 'ok'",
+        };
+        add(of_outcome, ":outcome", text(&outcome));
+        add("created_at >= :since", ":since", time(filter.since));
+        add("created_at < :until", ":until", time(filter.until));
+        // Its row gives the place in time, for numbers are not in order between processes.
+        add(
+            "(created_at, id) < (SELECT created_at, id FROM calls WHERE id = :before)",
+            ":before",
+            filter.before_id.map(|id| Box::new(id.get()) as Box<dyn ToSql>),
+        );
+        add(HAS_TEXT, ":text", text(&filter.text.as_ref().map(|text| text.to_lowercase())));
+        let clause = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
+        };
+        Self { clause, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::LEDGER;
+
+    fn ledger(count: i64) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        for migration in LEDGER.migrations {
+            connection.execute_batch(migration).unwrap();
+        }
+        let insert = "INSERT INTO calls (id, owner, created_at, face, caller, server, kind, \
+                      target, outcome, arguments) \
+                      VALUES (?1, 'o', ?1, 'cli', ?2, 's', 'tool', ?3, ?4, '{}')";
+        for id in 1..=count {
+            let caller = if id % 2 == 0 { "client:even" } else { "person:odd" };
+            let outcome = if id % 10 == 0 { "tool_error" } else { "ok" };
+            connection.execute(insert, (id, caller, format!("tool{}", id % 5), outcome)).unwrap();
+        }
+        connection
+    }
+
+    /// What one look at so many calls finds, or all looks.
+    fn found(
+        connection: &Connection,
+        filter: &Filter,
+        slice: u32,
+        looks: u32,
+    ) -> (Vec<i64>, Option<i64>) {
+        let left = std::cell::Cell::new(looks);
+        let page = page(connection, filter, slice, || {
+            left.set(left.get() - 1);
+            left.get() > 0
+        });
+        let page = page.unwrap();
+        let ids = page.calls.iter().map(|call| call.id.get()).collect();
+        (ids, page.looked_back_to.map(Timestamp::as_microsecond))
+    }
+
+    #[test]
+    fn what_no_index_tells_is_looked_for_in_so_many_calls_and_goes_on_before_them() {
+        let connection = ledger(40);
+        let of = |text: &str| Some(text.to_owned());
+        let even = Filter { caller: of("even"), ..Filter::default() };
+        let check = |filter: &Filter, slice: u32, looks: u32, ids: &[i64], back_to: Option<i64>| {
+            assert_eq!(found(&connection, filter, slice, looks), (ids.to_vec(), back_to));
+        };
+        check(&even, 10, 1, &[40, 38, 36, 34, 32, 30], Some(30));
+        let until = Timestamp::from_microsecond(30).ok();
+        check(&Filter { until, ..even.clone() }, 10, 1, &[28, 26, 24, 22, 20], Some(19));
+        let all: Vec<i64> = (1..=20).rev().map(|half| half * 2).collect();
+        check(&even, 10, 9, &all, None);
+        check(&even, 3, 99, &all, None);
+        let three = Filter { caller: of("even"), limit: 3, ..Filter::default() };
+        check(&three, 2, 99, &[40, 38, 36], Some(35));
+        let since = Timestamp::from_microsecond(33).ok();
+        check(&Filter { since, ..even }, 3, 99, &[40, 38, 36, 34], None);
+        let tool = Filter { target: of("tool0"), limit: 2, ..Filter::default() };
+        check(&tool, 100, 1, &[40, 35], None);
+        let named = Filter { caller: of("person:odd"), text: of("TOOL1"), ..Filter::default() };
+        check(&named, 100, 1, &[31, 21, 11, 1], None);
+        check(&Filter { text: of("nowhere"), ..Filter::default() }, 10, 2, &[], Some(19));
+        let failed = Filter { outcome: Some(OutcomeKind::ToolError), ..Filter::default() };
+        check(&failed, 1, 1, &[40, 30, 20, 10], None);
+    }
+
+    #[test]
+    fn every_filter_that_an_index_can_serve_is_served_by_one() {
+        let connection = ledger(1);
+        let failed = Some(OutcomeKind::ToolError);
+        for (filter, index) in [
+            (Filter::default(), "calls_by_time"),
+            (Filter { server: Some("s".to_owned()), ..Filter::default() }, "calls_by_server"),
+            (Filter { outcome: failed, ..Filter::default() }, "calls_not_well"),
+        ] {
+            let Conditions { clause, values } = Conditions::of(&filter);
+            let query = format!(
+                "EXPLAIN QUERY PLAN SELECT id FROM calls {clause} \
+                 ORDER BY created_at DESC, id DESC LIMIT :limit"
+            );
+            let bound: Vec<(&str, &dyn ToSql)> =
+                values.iter().map(|(name, value)| (*name, &**value)).collect();
+            let mut statement = connection.prepare(&query).unwrap();
+            let plan: Vec<String> = statement
+                .query_map(bound.as_slice(), |row| row.get("detail"))
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            assert!(plan[0].contains(index), "{plan:?}");
+            assert_eq!(plan.len(), 1, "nothing is sorted: {plan:?}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Messages of many calls, folded into the fewest rows that one transaction has to touch.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use foldhash::HashMap;
+use switchboard_core::{Outcome, Timeline};
+use tokio::sync::oneshot;
+
+use crate::bodies::{Body, Place};
+use crate::call_id::CallId;
+use crate::entry::{Intent, NewCall, VerdictWord};
+use crate::error::LedgerError;
+use crate::results::StoredResult;
+use crate::seal::Sum;
+use crate::tasks::TaskNote;
+
+/// Told after the commit, or why there was none.
+pub(crate) type Waiter = oneshot::Sender<Result<(), LedgerError>>;
+
+/// What a call tells the writer.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Open(Box<NewRow>),
+    Change(Box<Change>),
+    /// The block of numbers is used up, or somebody wants to read what was written.
+    Refill(Waiter),
+}
+
+impl Message {
+    /// Whether someone waits for the commit.
+    pub(crate) const fn is_urgent(&self) -> bool {
+        match self {
+            Self::Open(_) => false,
+            Self::Change(change) => change.waiter.is_some(),
+            Self::Refill(_) => true,
+        }
+    }
+}
+
+/// The row of a call that is not in the file yet.
+#[derive(Debug)]
+pub(crate) struct NewRow {
+    pub(crate) id: CallId,
+    pub(crate) opening: Arc<Opening>,
+    pub(crate) details: Details,
+    pub(crate) intent: Option<IntentRow>,
+    pub(crate) close: Option<CloseRow>,
+    pub(crate) waiters: Vec<Waiter>,
+    /// Whether the call is not sent before its intent is in the database.
+    pub(crate) is_held_back: bool,
+    /// What seals the call, if its row was written complete; set while writing.
+    pub(crate) digest: Option<Sum>,
+}
+
+/// A call as it was taken.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) created_at: i64,
+    pub(crate) call: NewCall,
+    /// Its arguments, or where they are.
+    pub(crate) arguments: Body,
+}
+
+/// Something new about a call.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) id: CallId,
+    pub(crate) news: News,
+    pub(crate) waiter: Option<Waiter>,
+    /// Whether a row was there to be changed; set while writing.
+    pub(crate) landed: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum News {
+    Intent(Details, IntentRow),
+    Close(Details, Box<CloseRow>),
+    Late(Bytes),
+    Task(i64, Box<TaskNote>),
+    /// What happened to a call that stays open.
+    Timeline(Box<Timeline>),
+}
+
+/// What was learnt between opening and sending.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Details {
+    pub(crate) digest: Option<Arc<str>>,
+    pub(crate) verdict: Option<(VerdictWord, Arc<str>)>,
+    /// What happened so far, if anything did.
+    pub(crate) timeline: Option<Box<Timeline>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct IntentRow {
+    pub(crate) at: i64,
+    pub(crate) intent: Intent,
+    /// The arguments that leave, if they are not those of the call.
+    pub(crate) sent: Option<Body>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CloseRow {
+    pub(crate) at: i64,
+    pub(crate) duration_us: i64,
+    pub(crate) outcome: Outcome,
+    pub(crate) result: Option<Kept>,
+}
+
+/// A result, in the row or beside the database.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    Row(StoredResult),
+    There(Place),
+}
+
+impl Kept {
+    /// The whole text, or where it is; none if it was cut.
+    pub(crate) fn body(&self) -> Option<Body> {
+        match self {
+            Self::Row(StoredResult::Whole(text)) => Some(Body::Here(text.clone())),
+            Self::Row(StoredResult::Cut { .. }) => None,
+            Self::There(place) => Some(Body::There(place.clone())),
+        }
+    }
+}
+
+/// Everything that goes into one transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) inserts: Vec<NewRow>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) refills: Vec<Waiter>,
+    places: HashMap<CallId, usize>,
+}
+
+impl Group {
+    pub(crate) fn add(&mut self, message: Message) {
+        match message {
+            Message::Open(row) => {
+                self.places.insert(row.id, self.inserts.len());
+                self.inserts.push(*row);
+            }
+            Message::Change(change) => self.add_change(*change),
+            Message::Refill(waiter) => self.refills.push(waiter),
+        }
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.inserts.is_empty() && self.changes.is_empty() && self.refills.is_empty()
+    }
+
+    /// The calls that have ended in this group, with what seals them if that is known.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (i64, Option<Sum>)> {
+        let inserted = self.inserts.iter().filter(|row| row.close.is_some());
+        let changed = self.changes.iter().filter(|change| matches!(change.news, News::Close(..)));
+        let inserted = inserted.map(|row| (row.id.get(), row.digest));
+        inserted.chain(changed.map(|change| (change.id.get(), None)))
+    }
+
+    /// Tells everyone who waits that their row is on disk, or that it was not there any more.
+    pub(crate) fn succeed(self) {
+        let inserted = self.inserts.into_iter().flat_map(|row| row.waiters);
+        for waiter in inserted.chain(self.refills) {
+            tell(waiter, Ok(()));
+        }
+        for change in self.changes {
+            let landed = change.landed;
+            if let Some(waiter) = change.waiter {
+                tell(waiter, if landed { Ok(()) } else { Err(LedgerError::missing()) });
+            }
+        }
+    }
+
+    /// Tells everyone who waits that nothing was written, and leaves what is still worth writing.
+    ///
+    /// Intents that somebody waits for are dropped: their calls are told not to start, so they must
+    /// not look as if sent. The others are in the journal, and their calls have been sent.
+    pub(crate) fn fail(mut self, error: &LedgerError) -> Self {
+        for row in &mut self.inserts {
+            row.intent.take_if(|_| row.is_held_back);
+            for waiter in row.waiters.drain(..) {
+                tell(waiter, Err(error.clone()));
+            }
+        }
+        self.changes.retain_mut(|change| {
+            let Some(waiter) = change.waiter.take() else { return true };
+            tell(waiter, Err(error.clone()));
+            !matches!(change.news, News::Intent(..))
+        });
+        for waiter in self.refills.drain(..) {
+            tell(waiter, Err(error.clone()));
+        }
+        self
+    }
+
+    /// Adds the rows of a later group.
+    pub(crate) fn absorb(&mut self, later: Self) {
+        for row in later.inserts {
+            self.add(Message::Open(Box::new(row)));
+        }
+        for change in later.changes {
+            self.add_change(change);
+        }
+        self.refills.extend(later.refills);
+    }
+
+    fn add_change(&mut self, change: Change) {
+        let place = self.places.get(&change.id).copied();
+        let Some(row) = place.and_then(|place| self.inserts.get_mut(place)) else {
+            self.changes.push(change);
+            return;
+        };
+        match change.news {
+            News::Intent(details, intent) => {
+                row.details = details;
+                row.intent = Some(intent);
+                row.is_held_back = change.waiter.is_some();
+            }
+            News::Close(details, close) => {
+                row.details = details;
+                row.close = Some(*close);
+            }
+            News::Late(_) | News::Task(..) | News::Timeline(_) => {
+                self.changes.push(change);
+                return;
+            }
+        }
+        row.waiters.extend(change.waiter);
+    }
+}
+
+fn tell(waiter: Waiter, result: Result<(), LedgerError>) {
+    // A caller that no longer waits needs no answer.
+    let _gone = waiter.send(result);
+}

@@ -1,0 +1,44 @@
+//! The numbers this process may give to calls, reserved in the file block by block.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::call_id::CallId;
+
+/// The first block is small, so that a process that makes one call does not waste numbers.
+pub(crate) const FIRST_BLOCK: i64 = 64;
+/// Blocks double up to this size, so that a busy process seldom waits for one.
+pub(crate) const LARGEST_BLOCK: i64 = 8192;
+
+/// A block of numbers, used from its start.
+#[derive(Debug, Default)]
+pub(crate) struct Ids(Mutex<Block>);
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) next: i64,
+    pub(crate) end: i64,
+}
+
+impl Ids {
+    pub(crate) fn new(block: Block) -> Self {
+        Self(Mutex::new(block))
+    }
+
+    /// The next number, or none when the block is used up.
+    pub(crate) fn take(&self) -> Option<CallId> {
+        let mut block = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = block.next;
+        (number < block.end).then(|| {
+            block.next += 1;
+            CallId(number)
+        })
+    }
+
+    pub(crate) fn rest(&self) -> Block {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn replace(&self, block: Block) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = block;
+    }
+}

@@ -1,0 +1,225 @@
+//! What calls promise, appended by the calls themselves: a process that dies has kept its word, and
+//! the database can take its time.
+//!
+//! An entry is its length, its checksum and its bytes. A file is emptied or removed once the
+//! database has all of it; what a dead process left is brought in by the next one.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::{Buf, Bytes};
+use switchboard_files::replace::create_folder;
+use switchboard_files::{SameFile, is_removed};
+
+use crate::call_id::CallId;
+use crate::file::private;
+use crate::group::{News, Opening};
+use crate::journal_entry::Replayed;
+use crate::{journal_entry, startup};
+
+/// A file that is longer than this is followed by the next, so that it can be removed.
+const FULL: u64 = 16 << 20;
+const SUFFIX: &str = ".journal";
+const HEAD: usize = 8;
+
+/// The journal of this process.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    folder: PathBuf,
+    owner: String,
+    /// The database that it is for: beside another one its numbers mean other calls.
+    database: SameFile,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Made when the first call needs it.
+    file: Option<(File, PathBuf)>,
+    number: u32,
+    length: u64,
+    scratch: Vec<u8>,
+}
+
+impl Journal {
+    /// For the database at `path`.
+    pub(crate) fn beside(path: &Path, owner: &str) -> Self {
+        Self {
+            folder: startup::journals(path),
+            owner: owner.to_owned(),
+            database: SameFile::at(path),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// Appends what is new about a call, and hands it on with `queue` before anybody else can
+    /// append: what the file holds is in the queue, or already in the database. Gives it back if it
+    /// cannot be appended.
+    pub(crate) fn append(
+        &self,
+        id: CallId,
+        opening: Option<&Opening>,
+        news: News,
+        queue: impl FnOnce(News),
+    ) -> Option<News> {
+        let mut inner = self.lock();
+        if inner.append(self, id, opening, &news).is_err() {
+            return Some(news);
+        }
+        queue(news);
+        None
+    }
+
+    /// Empties the file if the database has everything in it.
+    pub(crate) fn settle(&self, is_all_written: impl FnOnce() -> bool) {
+        let mut inner = self.lock();
+        if inner.length > 0 && is_all_written() {
+            inner.cut_to(0);
+        }
+    }
+
+    /// Begins the next file if this one is full, and gives the full one: it may be removed once all
+    /// that is queued at this moment is written. `queued` is asked how much that is.
+    pub(crate) fn turn(&self, queued: impl FnOnce() -> usize) -> Option<(PathBuf, usize)> {
+        let mut inner = self.lock();
+        if inner.length < FULL {
+            return None;
+        }
+        let (_, path) = inner.file.take()?;
+        inner.length = 0;
+        inner.number += 1;
+        Some((path, queued()))
+    }
+
+    /// Removes the file: the database has everything.
+    pub(crate) fn end(&self) {
+        if let Some((_, path)) = self.lock().file.take() {
+            // What stays behind is read again, which changes nothing.
+            let _left = std::fs::remove_file(path);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn append(
+        &mut self,
+        journal: &Journal,
+        id: CallId,
+        opening: Option<&Opening>,
+        news: &News,
+    ) -> io::Result<()> {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&[0; HEAD]);
+        if !journal_entry::write(&mut self.scratch, id, opening, news) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let Some((head, body)) = self.scratch.split_at_mut_checked(HEAD) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let length = u32::try_from(body.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let sum = crc32fast::hash(body);
+        for (to, from) in
+            head.iter_mut().zip(length.to_le_bytes().into_iter().chain(sum.to_le_bytes()))
+        {
+            *to = from;
+        }
+        if self.file.as_ref().is_some_and(|(file, _)| is_removed(file)) {
+            self.leave();
+        }
+        if self.file.is_none() {
+            journal.database.check().map_err(io::Error::other)?;
+            create_folder(&journal.folder)?;
+            let name = format!("{}.{:06}{SUFFIX}", journal.owner, self.number);
+            let path = journal.folder.join(name);
+            let file = private(OpenOptions::new().append(true).create_new(true)).open(&path)?;
+            self.file = Some((file, path));
+            self.length = 0;
+        }
+        let Some((file, _)) = &mut self.file else { return Ok(()) };
+        if let Err(error) = file.write_all(&self.scratch) {
+            // Half an entry would hide those after it.
+            let length = self.length;
+            self.cut_to(length);
+            return Err(error);
+        }
+        self.length += self.scratch.len() as u64;
+        Ok(())
+    }
+
+    fn cut_to(&mut self, length: u64) {
+        let Some((file, _)) = &self.file else { return };
+        match file.set_len(length) {
+            Ok(()) => self.length = length,
+            // The next entry begins a file that is in order.
+            Err(_) => self.leave(),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.file = None;
+        self.number += 1;
+        self.length = 0;
+    }
+}
+
+/// The files that a process left, in order.
+pub(crate) fn files_of(folder: &Path, owner: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        files(folder).filter(|file| owner_of(file) == Some(owner)).collect();
+    files.sort();
+    files
+}
+
+/// Whose files are there.
+pub(crate) fn owners(folder: &Path) -> impl Iterator<Item = String> {
+    files(folder).filter_map(|file| owner_of(&file).map(str::to_owned))
+}
+
+/// Those of the processes in `folder` whose files hold something.
+pub(crate) fn busy(folder: &Path) -> Vec<String> {
+    let holds = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|file| file.len() > 0);
+    files(folder).filter(holds).filter_map(|file| owner_of(&file).map(str::to_owned)).collect()
+}
+
+/// Every entry of a file; what comes after one that is cut off or damaged was never promised.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<Replayed>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.read_to_end(&mut bytes)?;
+    let mut bytes = Bytes::from(bytes);
+    let mut entries = Vec::new();
+    while bytes.len() >= HEAD {
+        let (length, sum) = (bytes.get_u32_le() as usize, bytes.get_u32_le());
+        if length > bytes.len() {
+            break;
+        }
+        let entry = bytes.split_to(length);
+        let Some(replayed) = (crc32fast::hash(&entry) == sum).then(|| journal_entry::read(&entry))
+        else {
+            break;
+        };
+        let Some(replayed) = replayed else { break };
+        entries.push(replayed);
+    }
+    Ok(entries)
+}
+
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| owner_of(path).is_some())
+}
+
+fn owner_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+    Some(name.rsplit_once('.')?.0)
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

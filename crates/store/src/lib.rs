@@ -1,0 +1,74 @@
+//! The durable record of every call, the conversations that calls belong to, the audit log and the queue
+//! of what waits for a person.
+//!
+//! A call is opened, its intent is kept before the first byte leaves, and it is closed with exactly one
+//! outcome. A call appends to the journal of its process; one thread brings the entries into SQLite, many
+//! calls per transaction. Several processes may share one database. Where a promise must survive a loss
+//! of power, calls wait for the database instead.
+//!
+//! The `seal` module chains the closed calls, `checkpoint` signs the chain and `verify` checks it. This
+//! crate never decides about a call and never talks to a server.
+
+pub mod audit;
+mod bodies;
+mod body_file;
+mod call_id;
+mod checkpoint;
+#[cfg(test)]
+mod crash_tests;
+mod entry;
+mod error;
+mod file;
+mod file_error;
+mod filter;
+mod folder_text;
+mod group;
+mod ids;
+mod journal;
+mod journal_entry;
+mod ledger;
+mod open_call;
+mod queue;
+mod reader;
+mod recovery;
+mod redacted_body;
+mod replay;
+mod results;
+mod rows;
+mod schema;
+mod seal;
+mod sessions;
+mod startup;
+mod statements;
+mod status;
+mod tasks;
+mod timelines;
+mod traffic;
+#[cfg(test)]
+mod trouble_tests;
+mod verify;
+mod write_queue;
+mod writer;
+
+pub use audit::log::{Audit, AuditNote, AuditRow};
+pub use call_id::CallId;
+pub use entry::{Intent, NewCall, Opened, Record, VerdictWord};
+pub use error::LedgerError;
+pub use filter::Filter;
+pub use ledger::Ledger;
+pub use open_call::OpenCall;
+pub use queue::ask_reply::Reply;
+pub use queue::entry::{AskMatter, Asked, AskedFor, Entry, Matter, ReviewMatter, State};
+pub use queue::error::WaitingError;
+pub use queue::file::WaitingFile;
+pub use queue::store::{Answered, WaitingStore};
+pub use queue::user_decision::Given;
+pub use reader::{Full, Reader, Summary};
+pub use results::StoredResult;
+pub use sessions::error::SessionError;
+pub use sessions::id::SessionId;
+pub use sessions::lock::Held;
+pub use sessions::store::Sessions;
+pub use sessions::summary::{NewSession, SessionSummary, Step};
+pub use tasks::{StoredTask, TaskNote, WhichTasks};
+pub use traffic::{Minute, Traffic};

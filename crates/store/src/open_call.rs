@@ -1,0 +1,333 @@
+//! A call that is under way: its intent, and exactly one outcome however it ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use switchboard_core::{Outcome, Timeline};
+use switchboard_text::redact;
+use tokio::sync::oneshot;
+
+use crate::bodies::Body;
+use crate::call_id::CallId;
+use crate::entry::{Intent, Record, VerdictWord};
+use crate::error::LedgerError;
+use crate::group::{Change, CloseRow, Details, IntentRow, Kept, Message, News, Opening, Waiter};
+use crate::ledger::{Link, wait_for};
+use crate::reader::Full;
+use crate::redacted_body;
+use crate::results::StoredResult;
+use crate::tasks::TaskNote;
+
+/// A call that is under way.
+///
+/// Dropped without an outcome it is recorded as `unknown` if its intent was written, for then it
+/// may have been sent, and as `cancelled` if not. One that goes on as a task stays open.
+#[derive(Debug)]
+#[must_use = "dropping it records the call as cancelled"]
+pub struct OpenCall {
+    id: CallId,
+    created_at: Timestamp,
+    started: Instant,
+    link: Option<Link>,
+    /// The call itself, until the journal has it.
+    opening: Mutex<Option<Arc<Opening>>>,
+    details: Mutex<Details>,
+    may_be_sent: AtomicBool,
+    /// Whether the server goes on with it, and the ledger knows.
+    is_task: AtomicBool,
+}
+
+impl OpenCall {
+    pub(crate) fn new(
+        id: CallId,
+        created_at: Timestamp,
+        opening: Arc<Opening>,
+        link: Link,
+    ) -> Self {
+        let mut call = Self::unrecorded(id, created_at);
+        call.link = Some(link);
+        call.opening = Mutex::new(Some(opening));
+        call
+    }
+
+    /// A call of which nothing is kept.
+    pub(crate) fn unrecorded(id: CallId, created_at: Timestamp) -> Self {
+        Self {
+            id,
+            created_at,
+            started: Instant::now(),
+            link: None,
+            opening: Mutex::new(None),
+            details: Mutex::default(),
+            may_be_sent: AtomicBool::new(false),
+            is_task: AtomicBool::new(false),
+        }
+    }
+
+    /// A call that goes on as a task, in the hands of somebody else than who made it.
+    pub(crate) fn taken_up(full: &Full, link: Option<Link>) -> Self {
+        let summary = &full.summary;
+        let age = Timestamp::now().duration_since(summary.created_at);
+        let age = Duration::try_from(age).unwrap_or_default();
+        let details = Details {
+            digest: full.definition_digest.as_deref().map(Into::into),
+            verdict: summary.verdict.as_ref().map(|(word, by)| (*word, by.as_str().into())),
+            timeline: None,
+        };
+        if let (Some(link), Some(timeline)) = (&link, &full.timeline) {
+            link.shared.timelines.restore(summary.id.get().cast_unsigned(), timeline);
+        }
+        Self {
+            id: summary.id,
+            created_at: summary.created_at,
+            started: Instant::now().checked_sub(age).unwrap_or_else(Instant::now),
+            link,
+            opening: Mutex::new(None),
+            details: Mutex::new(details),
+            may_be_sent: AtomicBool::new(true),
+            is_task: AtomicBool::new(true),
+        }
+    }
+
+    /// The number of the call.
+    #[must_use]
+    pub const fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// When it was opened.
+    #[must_use]
+    pub const fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// How long ago it was opened.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Notes which definition the call was resolved to; written with the intent or the outcome.
+    pub fn resolved(&self, definition_digest: impl Into<Arc<str>>) {
+        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        details.digest = Some(definition_digest.into());
+    }
+
+    /// Notes what policy said and which rule or person; written with the intent or the outcome.
+    pub fn decided(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
+        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        details.verdict = Some((verdict, by.into()));
+    }
+
+    /// What was decided last, and by which rule or person.
+    #[must_use]
+    pub fn verdict(&self) -> Option<(VerdictWord, Arc<str>)> {
+        self.details.lock().unwrap_or_else(PoisonError::into_inner).verdict.clone()
+    }
+
+    /// Adds to what was noted of the decision, such as what a hook put in place.
+    pub fn noted(&self, note: &str) {
+        let mut details = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, by)) = &mut details.verdict {
+            *by = format!("{by}; {note}").into();
+        }
+    }
+
+    /// Writes that the call is about to be sent; returns after the commit.
+    ///
+    /// # Errors
+    /// If that could not be written. The call must not be sent.
+    pub async fn intent(&self, intent: Intent) -> Result<(), LedgerError> {
+        if let Some(link) = &self.link {
+            link.shared.status.check()?;
+            let sent = intent
+                .arguments
+                .as_ref()
+                .map(|text| link.keep(&redacted_body::arguments(text)))
+                .transpose();
+            let sent = sent.map_err(|error| LedgerError::from_io(&error))?;
+            let row = IntentRow { at: Timestamp::now().as_microsecond(), intent, sent };
+            self.gather(link.shared.timelines.of(self.number()));
+            self.promise(link, News::Intent(self.details(), row)).await?;
+        }
+        self.may_be_sent.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Writes that the server goes on with the call as a task; returns after the commit.
+    ///
+    /// From here on the call stays open, whatever becomes of its caller, until it is closed.
+    ///
+    /// # Errors
+    /// If that could not be written. Then nobody else can finish the call.
+    pub async fn task(&self, note: TaskNote) -> Result<(), LedgerError> {
+        if let Some(link) = &self.link {
+            let (waiter, written) = oneshot::channel();
+            let at = Timestamp::now().as_microsecond();
+            let (status, message) = (note.state.status.as_str(), note.state.message.as_deref());
+            link.shared.timelines.add_task(self.number(), status, message);
+            self.send(link, News::Task(at, Box::new(note)), Some(waiter));
+            wait_for(written).await?;
+        }
+        self.is_task.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the call goes on as a task that others may finish.
+    #[must_use]
+    pub fn is_task(&self) -> bool {
+        self.is_task.load(Ordering::Acquire)
+    }
+
+    /// Leaves a call that goes on as a task open for whoever finishes it.
+    #[must_use]
+    pub fn leave(mut self, outcome: Outcome) -> Record {
+        let link = self.link.take();
+        if let Some(link) = &link {
+            self.keep_timeline(link);
+        }
+        Record { recorded: link.is_some(), ..self.record(outcome) }
+    }
+
+    /// Writes the outcome; returns after the commit.
+    ///
+    /// If it cannot be written now, the record says so and the ledger keeps trying.
+    pub async fn close(mut self, outcome: Outcome) -> Record {
+        let mut record = self.record(outcome);
+        let Some(link) = self.link.take() else { return record };
+        self.gather(link.shared.timelines.take(self.number()));
+        let mut row = self.close_row(record.outcome.clone(), record.duration);
+        let result = row.outcome.result.take();
+        let written = match result.filter(|text| text.len() > link.result_limit) {
+            None => {
+                self.keep_result(&link, &mut row);
+                self.promise(&link, News::Close(self.details(), Box::new(row))).await
+            }
+            Some(text) => {
+                let (waiter, written) = oneshot::channel();
+                self.close_large(link, row, text, waiter);
+                wait_for(written).await
+            }
+        };
+        record.recorded = written.is_ok();
+        record
+    }
+
+    /// A result that is too long for its row goes beside the database, if that works.
+    fn keep_result(&self, link: &Link, row: &mut CloseRow) {
+        if let Some(Kept::Row(StoredResult::Whole(text))) = &row.result
+            && let Ok(kept) = link.keep(text)
+        {
+            row.result = Some(match kept {
+                Body::There(place) => Kept::There(place),
+                Body::Here(text) => Kept::Row(StoredResult::Whole(text)),
+            });
+        }
+    }
+
+    /// Returns once it is sure that what is new is kept: in the journal, or else in the database.
+    async fn promise(&self, link: &Link, news: News) -> Result<(), LedgerError> {
+        let queue = |news, waiter| self.send(link, news, waiter);
+        let news = match &link.shared.journal {
+            // A task may be closed by others: whose outcome counts is decided in the database.
+            Some(journal) if !self.is_task() => {
+                let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let not_kept =
+                    journal.append(self.id, opening.as_deref(), news, |news| queue(news, None));
+                let Some(news) = not_kept else { return Ok(()) };
+                // The database may still take it, or says better what is wrong.
+                *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = opening;
+                news
+            }
+            _ => news,
+        };
+        let (waiter, written) = oneshot::channel();
+        queue(news, Some(waiter));
+        wait_for(written).await
+    }
+
+    fn record(&self, outcome: Outcome) -> Record {
+        Record {
+            id: Some(self.id),
+            outcome,
+            created_at: self.created_at,
+            duration: self.started.elapsed(),
+            verdict: self.details().verdict,
+            recorded: false,
+            edited: None,
+        }
+    }
+
+    /// The file is written on a thread that ends its work even if nobody waits any more.
+    fn close_large(&self, link: Link, mut row: CloseRow, text: Bytes, waiter: Waiter) {
+        let (id, details) = (self.id, self.details());
+        tokio::task::spawn_blocking(move || {
+            let Link { result_limit, results, durability, .. } = &link;
+            let stored = StoredResult::spill(&text, *result_limit, results, id, *durability);
+            row.result = Some(Kept::Row(stored));
+            let news = News::Close(details, Box::new(row));
+            let change = Change { id, news, waiter: Some(waiter), landed: false };
+            link.shared.queue.force(Message::Change(Box::new(change)));
+            drop(link.ledger);
+        });
+    }
+
+    fn close_row(&self, mut outcome: Outcome, duration: Duration) -> CloseRow {
+        let result = outcome.result.as_ref().map(redacted_body::without_secrets);
+        outcome.message = outcome.message.map(|message| redact::text(&message).into_owned());
+        CloseRow {
+            at: Timestamp::now().as_microsecond(),
+            duration_us: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX),
+            result: result.map(StoredResult::Whole).map(Kept::Row),
+            outcome,
+        }
+    }
+
+    const fn number(&self) -> u64 {
+        self.id.get().cast_unsigned()
+    }
+
+    /// Has what happened written down with what is written next.
+    fn gather(&self, timeline: Option<Box<Timeline>>) {
+        if timeline.is_some() {
+            self.details.lock().unwrap_or_else(PoisonError::into_inner).timeline = timeline;
+        }
+    }
+
+    /// Writes down what happened to a call that stays open.
+    fn keep_timeline(&self, link: &Link) {
+        if let Some(timeline) = link.shared.timelines.take(self.number()) {
+            self.send(link, News::Timeline(timeline), None);
+        }
+    }
+
+    fn details(&self) -> Details {
+        self.details.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn send(&self, link: &Link, news: News, waiter: Option<Waiter>) {
+        let change = Change { id: self.id, news, waiter, landed: false };
+        link.shared.queue.force(Message::Change(Box::new(change)));
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        let Some(link) = self.link.take() else { return };
+        if self.is_task() {
+            self.keep_timeline(&link);
+            return;
+        }
+        self.gather(link.shared.timelines.take(self.number()));
+        let outcome = if self.may_be_sent.load(Ordering::Acquire) {
+            Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
+        } else {
+            Outcome::cancelled("caller_gone", "the caller went away before the call was sent")
+        };
+        let row = self.close_row(outcome, self.started.elapsed());
+        self.send(&link, News::Close(self.details(), Box::new(row)), None);
+    }
+}

@@ -1,0 +1,346 @@
+//! The table of what waits for a person, and the statements that change and read it.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use switchboard_files::process_lock::is_alive;
+
+use crate::queue::entry::{Asked, Entry, State};
+use crate::queue::error::WaitingError;
+use crate::queue::store::Answered;
+use crate::queue::user_decision::Given;
+use crate::rows::{time, unreadable};
+use crate::schema::Schema;
+
+/// The table of what waits; the mark reads `SWBW`.
+pub(crate) const WAITING: Schema = Schema { application: 0x5357_4257, migrations: &[FORMAT_1] };
+
+const FORMAT_1: &str = "
+    CREATE TABLE entries (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        state TEXT NOT NULL DEFAULT 'waiting',
+        detail TEXT,
+        word TEXT,
+        ended_at INTEGER,
+        answer TEXT,
+        asked TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX entries_by_state ON entries (state, created_at);
+";
+
+const POST: &str = "
+    INSERT INTO entries (id, digest, owner, created_at, expires_at, asked)
+    VALUES (:id, :digest, :owner, :now, :expires, :asked) ON CONFLICT DO NOTHING";
+
+/// What was answered keeps its time; what waits begins anew.
+const ADOPT: &str = "
+    UPDATE entries SET owner = ?2, asked = ?3,
+        created_at = iif(state = 'waiting', ?4, created_at),
+        expires_at = iif(state = 'waiting', ?5, expires_at)
+    WHERE id = ?1";
+
+const END: &str = "
+    UPDATE entries SET state = ?2, detail = ?3, word = ?4, ended_at = ?5, answer = ?6
+    WHERE id = ?1 AND state = 'waiting'";
+
+/// What ended so long ago is forgotten.
+const KEPT: Duration = Duration::from_secs(86_400);
+/// More does not wait: no person would get through it.
+const MOST: i64 = 1_000;
+/// Letters and digits that are not taken for one another.
+const LETTERS: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
+const LENGTH: usize = 4;
+/// How often another id is tried when one is taken.
+const TRIES: usize = 16;
+
+/// Who works with the file, and how to tell who else does.
+pub(crate) struct Here {
+    /// The name of this process as an owner.
+    pub(crate) name: String,
+    /// The folder of locks; none in memory, where nobody else is.
+    pub(crate) owners: Option<PathBuf>,
+}
+
+impl Here {
+    fn is_alive(&self, owner: &str) -> bool {
+        owner == self.name || self.owners.as_ref().is_none_or(|owners| is_alive(owners, owner))
+    }
+}
+
+/// Why a statement did not do what it should.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Database(rusqlite::Error),
+    Refused(WaitingError),
+}
+
+pub(crate) fn post(
+    connection: &Connection,
+    here: &Here,
+    asked: &Asked,
+    limit: Duration,
+) -> Result<Entry, Trouble> {
+    let owner = here.name.as_str();
+    let now = Timestamp::now();
+    let old = now.as_microsecond().saturating_sub(micros(KEPT));
+    connection
+        .prepare_cached("DELETE FROM entries WHERE state <> 'waiting' AND ended_at < ?1")?
+        .execute([old])?;
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM entries WHERE state = 'waiting'")?
+        .query_row([], |row| row.get(0))?;
+    if count >= MOST {
+        let reason = format!("{count} others wait already");
+        return Err(refused(WaitingError::Store { reason, hint: "answer some of them" }));
+    }
+    let text = serde_json::to_string(asked).map_err(|error| unreadable(error.to_string()))?;
+    let digest = asked.matter.digest();
+    let expires = now.as_microsecond().saturating_add(micros(limit));
+    if let Some(id) = left_behind(connection, here, asked, &digest)? {
+        connection.prepare_cached(ADOPT)?.execute((
+            id.as_str(),
+            owner,
+            text,
+            now.as_microsecond(),
+            expires,
+        ))?;
+        return find(connection, &id);
+    }
+    for _ in 0..TRIES {
+        let id = new_id();
+        let added = connection.prepare_cached(POST)?.execute(named_params! {
+            ":id": id,
+            ":digest": digest,
+            ":owner": owner,
+            ":now": now.as_microsecond(),
+            ":expires": expires,
+            ":asked": text,
+        })?;
+        if added > 0 {
+            return find(connection, &id);
+        }
+    }
+    let reason = "no free name was found".to_owned();
+    Err(refused(WaitingError::Store { reason, hint: "try again in a moment" }))
+}
+
+/// The same question of a process that has ended: it waits on, or was answered meanwhile.
+fn left_behind(
+    connection: &Connection,
+    here: &Here,
+    asked: &Asked,
+    digest: &str,
+) -> Result<Option<String>, Trouble> {
+    if !asked.outlives_its_process() {
+        return Ok(None);
+    }
+    let query = "SELECT * FROM entries WHERE digest = ?1 AND expires_at > ?2
+         AND (state = 'waiting' OR answer IS NOT NULL) ORDER BY created_at, id";
+    let mut statement = connection.prepare_cached(query)?;
+    let now = Timestamp::now().as_microsecond();
+    let entries = statement.query_map((digest, now), |row| Ok(entry(row).ok()))?;
+    for entry in entries {
+        let Some(entry) = entry? else { continue };
+        // What is kept is compared itself: the digest beside it could be anybody's.
+        let is_same = entry.asked.matter.digest() == digest && asked.is_again(&entry.asked);
+        if is_same && !here.is_alive(&entry.owner) {
+            return Ok(Some(entry.id));
+        }
+    }
+    Ok(None)
+}
+
+/// What waits, the oldest first.
+pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
+    let query = "SELECT * FROM entries WHERE state = 'waiting' ORDER BY created_at, id";
+    let mut statement = connection.prepare_cached(query)?;
+    // One that cannot be read does not hide the others; it expires like all.
+    let entries = statement.query_map([], |row| Ok(entry(row).ok()))?;
+    entries.filter_map(Result::transpose).collect()
+}
+
+pub(crate) fn find(connection: &Connection, id: &str) -> Result<Entry, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT * FROM entries WHERE id = ?1")?;
+    let found = statement.query_row([id], entry).optional()?;
+    found.ok_or_else(|| refused(WaitingError::Unknown(id.to_owned())))
+}
+
+pub(crate) fn answer(connection: &Connection, answered: &Answered<'_>) -> Result<(), Trouble> {
+    let entry = find(connection, answered.id)?;
+    let id = entry.id.clone();
+    let how = match &entry.state {
+        State::Waiting => None,
+        State::Answered { by, word } => Some(format!("already answered by {by}, with `{word}`")),
+        State::Withdrawn { why } => Some(format!("it was withdrawn: {why}")),
+        State::Expired => Some("nobody answered in time".to_owned()),
+    };
+    if let Some(how) = how {
+        return Err(refused(WaitingError::Over { id, how }));
+    }
+    // What is shown is what was asked: both are told by the fingerprint.
+    if entry.digest != answered.digest || entry.asked.matter.digest() != answered.digest {
+        return Err(refused(WaitingError::OtherDigest { id }));
+    }
+    let state =
+        State::Answered { by: answered.by.to_owned(), word: answered.given.word().to_owned() };
+    end(connection, &id, &state, Some(answered.given))?;
+    Ok(())
+}
+
+/// Ends an entry that waits; gives whether it did.
+pub(crate) fn end(
+    connection: &Connection,
+    id: &str,
+    state: &State,
+    given: Option<&Given>,
+) -> Result<bool, Trouble> {
+    let (name, detail, word) = match state {
+        State::Waiting => return Ok(false),
+        State::Answered { by, word } => ("answered", Some(by.as_str()), Some(word.as_str())),
+        State::Withdrawn { why } => ("withdrawn", Some(why.as_str()), None),
+        State::Expired => ("expired", None, None),
+    };
+    let answer = given.map(serde_json::to_string).transpose();
+    let answer = answer.map_err(|error| unreadable(error.to_string()))?;
+    let now = Timestamp::now().as_microsecond();
+    let values = (id, name, detail, word, now, answer);
+    Ok(connection.prepare_cached(END)?.execute(values)? > 0)
+}
+
+pub(crate) fn is_over(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT state FROM entries WHERE id = ?1")?;
+    let state: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
+    Ok(state.is_none_or(|state| state != "waiting"))
+}
+
+/// Hands the answer out and leaves nothing of it.
+pub(crate) fn take(
+    connection: &Connection,
+    id: &str,
+    digest: &str,
+) -> Result<(State, Option<Given>), Trouble> {
+    let entry = find(connection, id)?;
+    if entry.digest != digest || entry.asked.matter.digest() != digest {
+        return Err(refused(WaitingError::OtherDigest { id: id.to_owned() }));
+    }
+    let mut statement = connection.prepare_cached("SELECT answer FROM entries WHERE id = ?1")?;
+    let answer: Option<String> = statement.query_row([id], |row| row.get(0))?;
+    let given = answer.map(|text| serde_json::from_str(&text)).transpose();
+    let given = given.map_err(|error| unreadable(error.to_string()))?;
+    connection.prepare_cached("UPDATE entries SET answer = NULL WHERE id = ?1")?.execute([id])?;
+    Ok((entry.state, given))
+}
+
+/// The processes whose entries wait, or whose answers have not been taken.
+pub(crate) fn owners(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let query = "SELECT DISTINCT owner FROM entries WHERE state = 'waiting' OR answer IS NOT NULL";
+    connection.prepare_cached(query)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Whether something waits whose time is over.
+pub(crate) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
+    let query =
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires_at <= ?1)";
+    let now = Timestamp::now().as_microsecond();
+    connection.prepare_cached(query)?.query_row([now], |row| row.get(0))
+}
+
+/// Ends what expired and what dead processes left behind.
+/// What dead processes left behind and nobody will come back for.
+pub(crate) fn abandoned(connection: &Connection, dead: &[String]) -> rusqlite::Result<Vec<String>> {
+    let now = Timestamp::now();
+    let query =
+        "SELECT * FROM entries WHERE owner = ?1 AND (state = 'waiting' OR answer IS NOT NULL)";
+    let mut statement = connection.prepare_cached(query)?;
+    let mut found = Vec::new();
+    for owner in dead {
+        let rows = statement.query_map([owner], |row| Ok((row.get("id")?, entry(row).ok())))?;
+        for row in rows {
+            let (id, entry): (String, Option<Entry>) = row?;
+            let stays = |it: &Entry| it.asked.outlives_its_process() && it.expires_at > now;
+            found.extend((!entry.as_ref().is_some_and(stays)).then_some(id));
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) fn sweep(connection: &Connection, abandoned: &[String]) -> rusqlite::Result<()> {
+    let now = Timestamp::now().as_microsecond();
+    connection.execute(
+        "UPDATE entries SET state = 'expired', ended_at = ?1
+         WHERE state = 'waiting' AND expires_at <= ?1",
+        [now],
+    )?;
+    for id in abandoned {
+        connection.execute(
+            "UPDATE entries SET state = 'withdrawn', detail = ?2, ended_at = ?3
+             WHERE id = ?1 AND state = 'waiting'",
+            (id, "the process that asked has ended", now),
+        )?;
+        connection.execute("UPDATE entries SET answer = NULL WHERE id = ?1", [id])?;
+    }
+    Ok(())
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let asked: String = row.get("asked")?;
+    let asked: Asked =
+        serde_json::from_str(&asked).map_err(|error| unreadable(error.to_string()))?;
+    let detail: Option<String> = row.get("detail")?;
+    let detail = detail.unwrap_or_default();
+    let name: String = row.get("state")?;
+    let state = match name.as_str() {
+        "waiting" => State::Waiting,
+        "answered" => {
+            let word: Option<String> = row.get("word")?;
+            State::Answered { by: detail, word: word.unwrap_or_default() }
+        }
+        "withdrawn" => State::Withdrawn { why: detail },
+        "expired" => State::Expired,
+        other => return Err(unreadable(format!("`state` holds `{other}`"))),
+    };
+    Ok(Entry {
+        id: row.get("id")?,
+        digest: row.get("digest")?,
+        asked,
+        created_at: time(row, "created_at")?.unwrap_or_default(),
+        expires_at: time(row, "expires_at")?.unwrap_or_default(),
+        owner: row.get("owner")?,
+        // Whoever knows the folder of locks looks.
+        is_left: false,
+        state,
+    })
+}
+
+fn new_id() -> String {
+    // Keys of the standard hasher differ between processes and from one to the next.
+    let mut chance = RandomState::new().build_hasher().finish();
+    let base = LETTERS.len() as u64;
+    let letters = (0..LENGTH).filter_map(|_| {
+        let at = usize::try_from(chance % base).ok()?;
+        chance /= base;
+        LETTERS.get(at).copied().map(char::from)
+    });
+    letters.collect()
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+const fn refused(error: WaitingError) -> Trouble {
+    Trouble::Refused(error)
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! What became of the calls of processes that are dead.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use switchboard_files::Gate;
+use switchboard_files::process_lock::{is_alive, owners_in, remove};
+
+use crate::entry::Opened;
+use crate::journal;
+use crate::replay::{left_by, replay};
+
+/// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
+pub(crate) fn recover(
+    connection: &mut Connection,
+    (owners, gate): (&Path, &Gate),
+    journals: &Path,
+    opened: &mut Opened,
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut names = owners_in(owners);
+    names.extend(journal::owners(journals));
+    {
+        let mut statement =
+            transaction.prepare("SELECT DISTINCT owner FROM calls WHERE outcome IS NULL")?;
+        for name in statement.query_map([], |row| row.get::<_, String>(0))? {
+            names.insert(name?);
+        }
+    }
+    names.retain(|name| !is_alive(owners, name));
+    let mut dead = Vec::new();
+    let now = Timestamp::now().as_microsecond();
+    for name in &names {
+        // What cannot be read stays as it is, for whoever can: it may say how the calls ended.
+        let Some(entries) = left_by(journals, name) else { continue };
+        replay(&transaction, name, entries)?;
+        dead.push(name);
+        opened.recovered_unknown += transaction.execute(
+            "UPDATE calls SET outcome = 'unknown', reason = 'host_crash', finished_at = ?2,
+                 message = 'the host ended before an answer came; the call may have run'
+             WHERE owner = ?1 AND outcome IS NULL AND intent_at IS NOT NULL
+                 AND id NOT IN (SELECT call FROM tasks)",
+            (name, now),
+        )?;
+        opened.recovered_not_sent += transaction.execute(
+            "UPDATE calls SET outcome = 'not_sent', reason = 'host_crash', finished_at = ?2,
+                 message = 'the host ended before the call was sent'
+             WHERE owner = ?1 AND outcome IS NULL AND intent_at IS NULL",
+            (name, now),
+        )?;
+    }
+    transaction.commit()?;
+    for name in dead {
+        for file in journal::files_of(journals, name) {
+            // Read again it changes nothing.
+            let _left = std::fs::remove_file(file);
+        }
+        remove(owners, name, gate);
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! What of a call's texts is written down: no secrets, and of very long arguments a digest and the beginning.
+
+use bytes::Bytes;
+use switchboard_text::{digest, redact};
+
+/// Longer arguments are not kept whole, in bytes.
+const LONGEST_ARGUMENTS: usize = 256 << 10;
+/// So much of them is kept, in bytes.
+const HEAD: usize = 4 << 10;
+
+/// The arguments as they are kept; JSON stays JSON.
+pub(crate) fn arguments(text: &Bytes) -> Bytes {
+    let clean = without_secrets(text);
+    if clean.len() <= LONGEST_ARGUMENTS {
+        return clean;
+    }
+    let head = clean.get(..HEAD).unwrap_or_default();
+    let excerpt = serde_json::json!({
+        "switchboard:cut": {
+            "bytes": text.len(),
+            "sha256": digest::of([text.as_ref()]),
+            "head": String::from_utf8_lossy(head),
+        }
+    });
+    Bytes::from(excerpt.to_string())
+}
+
+/// The same bytes if there are no secrets in them, which costs one pass and no copy.
+pub(crate) fn without_secrets(text: &Bytes) -> Bytes {
+    redact::redacted(text).map_or_else(|| text.clone(), Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_arguments_are_kept_as_they_are_but_for_secrets() {
+        let plain = Bytes::from_static(br#"{"a":1}"#);
+        assert_eq!(arguments(&plain).as_ptr(), plain.as_ptr());
+        let secret = Bytes::from(format!(r#"{{"a":"ghp_{}"}}"#, "a1B2".repeat(9)));
+        assert_eq!(arguments(&secret), Bytes::from_static(br#"{"a":"[redacted]"}"#));
+    }
+
+    #[test]
+    fn long_arguments_are_a_digest_and_a_beginning() {
+        let long = Bytes::from(format!(r#"{{"a":"{}"}}"#, "x".repeat(10 << 20)));
+        let kept = arguments(&long);
+        assert!(kept.len() < 8_000);
+        let value: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+        assert_eq!(value["switchboard:cut"]["bytes"], long.len());
+    }
+}

@@ -1,0 +1,136 @@
+//! Rows of the ledger as what they say.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::{Type, ValueRef};
+use switchboard_core::{OutcomeKind, TargetKind, Timeline};
+
+use crate::call_id::CallId;
+use crate::entry::VerdictWord;
+use crate::reader::{Full, Summary};
+use crate::results::StoredResult;
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    let verdict = match word(row, "verdict", VerdictWord::from_word)? {
+        Some(verdict) => Some((verdict, row.get("verdict_by")?)),
+        None => None,
+    };
+    Ok(Summary {
+        id: CallId(row.get("id")?),
+        created_at: time(row, "created_at")?.unwrap_or_default(),
+        face: row.get("face")?,
+        caller: row.get("caller")?,
+        server: row.get("server")?,
+        kind: word(row, "kind", TargetKind::from_word)?.unwrap_or(TargetKind::Tool),
+        target: row.get("target")?,
+        verdict,
+        outcome: word(row, "outcome", |word| OutcomeKind::from_str(word).ok())?,
+        reason: row.get("reason")?,
+        duration: size(row, "duration_us")?.map(Duration::from_micros),
+        result_bytes: size(row, "result_bytes")?,
+        task: row.get("task")?,
+    })
+}
+
+pub(crate) fn full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<Full> {
+    let elsewhere = |column: &str| body(row, column, bodies);
+    Ok(Full {
+        summary: summary(row)?,
+        owner: row.get("owner")?,
+        reference: row.get("reference")?,
+        definition_digest: row.get("definition_digest")?,
+        arguments: match elsewhere("arguments_at")? {
+            Some(text) => text.unwrap_or_default(),
+            None => bytes(row, "arguments")?.unwrap_or_default(),
+        },
+        sent_arguments: match elsewhere("sent_arguments_at")? {
+            Some(text) => text,
+            None => bytes(row, "sent_arguments")?,
+        },
+        intent_at: time(row, "intent_at")?,
+        instance: row.get("instance")?,
+        attempts: row.get("attempts")?,
+        fallback: row.get("fallback")?,
+        message: row.get("message")?,
+        hint: row.get("hint")?,
+        finished_at: time(row, "finished_at")?,
+        result: match elsewhere("result_at")? {
+            Some(Some(text)) => Some(StoredResult::Whole(text)),
+            Some(None) => Some(StoredResult::Cut {
+                head: Bytes::new(),
+                tail: Bytes::new(),
+                total: size(row, "result_bytes")?.unwrap_or_default(),
+                file: None,
+            }),
+            None => result(row)?,
+        },
+        late: bytes(row, "late")?,
+        timeline: row
+            .get::<_, Option<String>>("timeline")?
+            .and_then(|text| Timeline::from_text(&text)),
+    })
+}
+
+/// A text that is not in its row: none if it is, some nothing if it is gone.
+fn body(row: &Row<'_>, column: &str, bodies: &Path) -> rusqlite::Result<Option<Option<Bytes>>> {
+    let Some(place) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    let place = place.parse().map_err(unreadable)?;
+    crate::bodies::read(bodies, &place)
+        .map(Some)
+        .map_err(|error| unreadable(format!("`{column}`: {error}")))
+}
+
+fn result(row: &Row<'_>) -> rusqlite::Result<Option<StoredResult>> {
+    let Some(mut text) = bytes(row, "result")? else { return Ok(None) };
+    let Some(head) = size(row, "result_head")? else {
+        return Ok(Some(StoredResult::Whole(text)));
+    };
+    let tail = text.split_off(usize::try_from(head).unwrap_or(usize::MAX).min(text.len()));
+    let file: Option<String> = row.get("result_file")?;
+    Ok(Some(StoredResult::Cut {
+        head: text,
+        tail,
+        total: size(row, "result_bytes")?.unwrap_or_default(),
+        file: file.map(PathBuf::from),
+    }))
+}
+
+fn word<T>(
+    row: &Row<'_>,
+    column: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    match parse(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(unreadable(format!("`{column}` holds `{text}`"))),
+    }
+}
+
+pub(crate) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let Some(micros) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
+    Timestamp::from_microsecond(micros)
+        .map(Some)
+        .map_err(|error| unreadable(format!("`{column}`: {error}")))
+}
+
+pub(crate) fn size(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
+}
+
+pub(crate) fn bytes(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Bytes>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(Some(Bytes::copy_from_slice(bytes))),
+        other => Err(unreadable(format!("`{column}` holds {}", other.data_type()))),
+    }
+}
+
+pub(crate) fn unreadable(reason: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
+}

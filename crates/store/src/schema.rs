@@ -1,0 +1,236 @@
+//! The tables of the ledger, how a connection is set up, and how older files are brought up to date.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use switchboard_core::Durability;
+use switchboard_text::percent;
+
+use crate::file::beside;
+use crate::file_error::FileError;
+use crate::ledger::LedgerOptions;
+use crate::{seal, timelines};
+
+/// What a file of one kind holds.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    /// Marks the file as ours, so that another program's database is never touched.
+    pub(crate) application: i64,
+    /// What brings a file from one format to the next; their number is the newest format.
+    pub(crate) migrations: &'static [&'static str],
+}
+
+/// The tables of the ledger; the mark reads `SWBD`.
+pub(crate) const LEDGER: Schema = Schema {
+    application: 0x5357_4244,
+    migrations: &[
+        FORMAT_1,
+        FORMAT_2,
+        FORMAT_3,
+        FORMAT_4,
+        seal::FORMAT,
+        FORMAT_6,
+        timelines::FORMAT,
+    ],
+};
+
+// Large values come last, so that reading the short ones does not walk through them.
+const FORMAT_1: &str = "
+    CREATE TABLE calls (
+        id INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        face TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        server TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        target TEXT NOT NULL,
+        definition_digest TEXT,
+        verdict TEXT,
+        verdict_by TEXT,
+        intent_at INTEGER,
+        instance TEXT,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        fallback TEXT,
+        outcome TEXT,
+        reason TEXT,
+        message TEXT,
+        hint TEXT,
+        finished_at INTEGER,
+        duration_us INTEGER,
+        result_bytes INTEGER,
+        result_head INTEGER,
+        result_file TEXT,
+        arguments TEXT NOT NULL,
+        sent_arguments TEXT,
+        result BLOB,
+        late BLOB
+    ) STRICT;
+    CREATE INDEX calls_by_time ON calls (created_at);
+    CREATE INDEX calls_by_server ON calls (server, created_at);
+    CREATE INDEX calls_without_outcome ON calls (owner) WHERE outcome IS NULL;
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO counters (name, value) VALUES ('next_id', 1), ('probe', 0);
+";
+
+const FORMAT_2: &str = "
+    ALTER TABLE calls ADD COLUMN reference TEXT;
+    CREATE INDEX calls_by_reference ON calls (reference, created_at) WHERE reference IS NOT NULL;
+";
+
+// No reference to the row of the call: that may be on its way when the task is written.
+const FORMAT_3: &str = "
+    CREATE TABLE tasks (
+        call INTEGER PRIMARY KEY,
+        server TEXT NOT NULL,
+        target TEXT NOT NULL,
+        instance INTEGER NOT NULL,
+        task TEXT NOT NULL,
+        era TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        poll_ms INTEGER,
+        ttl_ms INTEGER,
+        status TEXT NOT NULL,
+        message TEXT,
+        seen_at INTEGER NOT NULL
+    ) STRICT;
+";
+
+// Long texts are in files beside the database: these say where.
+const FORMAT_4: &str = "
+    ALTER TABLE calls ADD COLUMN arguments_at TEXT;
+    ALTER TABLE calls ADD COLUMN sent_arguments_at TEXT;
+    ALTER TABLE calls ADD COLUMN result_at TEXT;
+";
+
+// Few calls end otherwise than well, so this costs next to nothing to keep.
+const FORMAT_6: &str = "
+    CREATE INDEX calls_not_well ON calls (outcome, created_at) WHERE outcome <> 'ok';
+";
+
+/// Opens the file for writing, in the mode that lets readers and other processes in.
+pub(crate) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(options.busy_wait)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    let _mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    let synchronous = match options.durability {
+        Durability::Process => "normal",
+        Durability::Power => "full",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    if let Some(pages) = options.max_pages {
+        let _pages: i64 =
+            connection.pragma_update_and_check(None, "max_page_count", pages, |row| row.get(0))?;
+    }
+    Ok(connection)
+}
+
+/// Opens the file for reading only.
+pub(crate) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    let Err(error) = number(&connection, "PRAGMA schema_version") else { return Ok(connection) };
+    match as_it_lies(path) {
+        Some(address) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Err(error),
+    }
+}
+
+/// What opens a file in a folder that cannot be written, where the database cannot even note that
+/// it reads; none if the file has a log, for then it is not all there is.
+fn as_it_lies(path: &Path) -> Option<String> {
+    let name = path.to_str().filter(|_| cfg!(unix) && !beside(path, "-wal").exists())?;
+    Some(format!("file:{}?immutable=1", percent::encoded(name, b"/._-~")))
+}
+
+/// Brings the file to the newest format.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    schema: &Schema,
+) -> Result<(), FileError> {
+    let failed = |error: rusqlite::Error| FileError::from_open(path, &error);
+    let known = i64::try_from(schema.migrations.len()).unwrap_or(i64::MAX);
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let found = number(&transaction, "PRAGMA user_version").map_err(failed)?;
+    if found > known {
+        return Err(FileError::TooNew { path: path.to_owned(), found, known });
+    }
+    if !is_ours(&transaction, schema, found).map_err(failed)? {
+        return Err(FileError::Open {
+            path: path.to_owned(),
+            reason: "it is the database of another program".to_owned(),
+            hint: "use another state folder",
+        });
+    }
+    for step in schema.migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    if found < known {
+        transaction.pragma_update(None, "application_id", schema.application).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", known).map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+fn is_ours(transaction: &Transaction<'_>, schema: &Schema, format: i64) -> rusqlite::Result<bool> {
+    if format > 0 {
+        return Ok(number(transaction, "PRAGMA application_id")? == schema.application);
+    }
+    Ok(number(transaction, "SELECT count(*) FROM sqlite_schema")? == 0)
+}
+
+fn number(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
+    connection.query_row(query, [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call_id::CallId;
+    use crate::ledger::Ledger;
+
+    #[tokio::test]
+    async fn a_file_of_the_first_format_is_brought_up_to_date_and_keeps_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(FORMAT_1).unwrap();
+        old.execute_batch(
+            "INSERT INTO calls (id, owner, created_at, face, caller, server, kind, target,
+                 outcome, arguments)
+             VALUES (7, 'gone', 5, 'cli', 'me', 'files', 'tool', 'read', 'ok', '{}');
+             UPDATE counters SET value = 8 WHERE name = 'next_id';",
+        )
+        .unwrap();
+        old.pragma_update(None, "application_id", LEDGER.application).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.close().unwrap();
+
+        for _ in 0..2 {
+            let ledger = Ledger::open(&path, Durability::Process).unwrap();
+            let full = ledger.show(CallId(7)).await.unwrap().unwrap();
+            assert_eq!((full.summary.target.as_str(), full.reference), ("read", None));
+            ledger.stop().await;
+        }
+        let connection = connect_to_read(&path).unwrap();
+        assert_eq!(number(&connection, "PRAGMA user_version").unwrap(), 7);
+        let plan: String = connection
+            .query_row("EXPLAIN QUERY PLAN SELECT 1 FROM calls WHERE reference = ?1", [""], |row| {
+                row.get("detail")
+            })
+            .unwrap();
+        assert!(plan.contains("calls_by_reference"), "{plan}");
+    }
+}

@@ -1,0 +1,233 @@
+//! A chain of digests over closed calls: whoever changes, removes or reorders one breaks it.
+//!
+//! Every closed call has a seal: a digest of its row, and a digest of that and of the seal before.
+//! Sealing is not on the way of a call: the writer does it when it has nothing else to do.
+
+use std::fs::File;
+use std::io;
+use std::io::Read as _;
+use std::path::Path;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, ToSql};
+use sha2::{Digest as _, Sha256};
+
+use crate::file::folder_of;
+use crate::timelines::COLUMN as TIMELINE;
+use crate::{bodies, startup};
+
+/// The table of seals.
+pub(crate) const FORMAT: &str = "
+    CREATE TABLE seals (
+        seq INTEGER PRIMARY KEY,
+        call INTEGER NOT NULL UNIQUE,
+        digest BLOB NOT NULL,
+        chain BLOB NOT NULL
+    ) STRICT;
+";
+
+/// What a seal covers, beside what happened in the middle of the call. A late answer comes after
+/// the end of a call and is not among it.
+const COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
+    verdict, verdict_by, intent_at, instance, attempts, fallback, outcome, reason, message, hint, \
+    finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
+    result, reference, arguments_at, sent_arguments_at, result_at";
+
+/// The columns that say where a text is, with its digest: that seals the text as well.
+const ELSEWHERE: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
+
+/// A digest.
+pub(crate) type Sum = [u8; 32];
+
+/// The newest seal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) seq: i64,
+    pub(crate) call: i64,
+    pub(crate) chain: Sum,
+}
+
+/// Seals these calls, which are closed, with their digests where they are known; gives the newest
+/// seal. One transaction.
+pub(crate) fn seal(
+    ledger: &Path,
+    connection: &Connection,
+    calls: &[(i64, Option<Sum>)],
+) -> rusqlite::Result<Option<Head>> {
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let sealed = seal_inside(ledger, connection, calls).and_then(|head| {
+        connection.execute_batch("COMMIT")?;
+        Ok(head)
+    });
+    if sealed.is_err() && !connection.is_autocommit() {
+        // The first error is the one to report.
+        let _second = connection.execute_batch("ROLLBACK");
+    }
+    sealed
+}
+
+fn seal_inside(
+    ledger: &Path,
+    connection: &Connection,
+    calls: &[(i64, Option<Sum>)],
+) -> rusqlite::Result<Option<Head>> {
+    let mut newest = head(connection)?;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (call, known) in calls {
+        let digest = match known {
+            Some(digest) => Some(*digest),
+            None => row_digest(ledger, connection, *call, Over::Everything)?,
+        };
+        let Some(digest) = digest else { continue };
+        let (before, seq) = newest.as_ref().map_or(([0; 32], 1), |head| (head.chain, head.seq + 1));
+        let chain = link(&before, seq, *call, &digest);
+        if insert.execute((seq, call, digest.as_slice(), chain.as_slice()))? > 0 {
+            newest = Some(Head { seq, call: *call, chain });
+        }
+    }
+    Ok(newest)
+}
+
+/// Recent closed calls without a seal: a process ended before it could seal them.
+pub(crate) fn unsealed(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM calls WHERE outcome IS NOT NULL
+             AND id > coalesce((SELECT max(call) FROM seals) - 8192, 0)
+             AND id NOT IN (SELECT call FROM seals) ORDER BY id LIMIT ?1",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    statement.query_map([most], |row| row.get(0))?.collect()
+}
+
+/// The newest seal.
+pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    let mut statement = connection
+        .prepare_cached("SELECT seq, call, chain FROM seals ORDER BY seq DESC LIMIT 1")?;
+    statement
+        .query_row([], |row| Ok(Head { seq: row.get(0)?, call: row.get(1)?, chain: row.get(2)? }))
+        .optional()
+}
+
+/// The seal after another one.
+pub(crate) fn link(before: &Sum, seq: i64, call: i64, digest: &Sum) -> Sum {
+    let mut sum = Sha256::new();
+    sum.update(b"switchboard seal 1");
+    sum.update(before);
+    sum.update(seq.to_le_bytes());
+    sum.update(call.to_le_bytes());
+    sum.update(digest);
+    sum.finalize().into()
+}
+
+/// How much of a call a digest is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Its row with the digests of long texts, and a result that has a file of its own.
+    Everything,
+    /// Without that file, as seals once were.
+    WithoutFile,
+}
+
+/// The digest of a closed call; none if there is none.
+pub(crate) fn row_digest(
+    ledger: &Path,
+    connection: &Connection,
+    call: i64,
+    over: Over,
+) -> rusqlite::Result<Option<Sum>> {
+    let query =
+        format!("SELECT {COLUMNS}, {TIMELINE} FROM calls WHERE id = ?1 AND outcome IS NOT NULL");
+    let mut statement = connection.prepare_cached(&query)?;
+    // The last one is what happened, where something did.
+    let columns = statement.column_count().saturating_sub(1);
+    let results = folder_of(ledger).join("results");
+    statement
+        .query_row([call], |row| {
+            let mut sum = Sha256::new();
+            for column in 0..columns {
+                add_value(&mut sum, row.get_ref(column)?);
+            }
+            match row.get_ref(columns)? {
+                ValueRef::Null => {}
+                timeline => add_value(&mut sum, timeline),
+            }
+            let file = row.get::<_, Option<String>>("result_file")?;
+            if let Some(file) = file.filter(|_| over == Over::Everything) {
+                // A file that is gone or cannot be read is not the one that was sealed.
+                let whole = file_digest(Path::new(&file), &results).ok();
+                sum.update([u8::from(whole.is_some())]);
+                sum.update(whole.unwrap_or_default());
+            }
+            Ok(sum.finalize().into())
+        })
+        .optional()
+}
+
+/// The digest of a row that is about to be written, from the values of its columns in their order.
+pub(crate) fn digest_of<'a>(values: impl Iterator<Item = &'a dyn ToSql>) -> rusqlite::Result<Sum> {
+    let mut sum = Sha256::new();
+    for value in values {
+        match value.to_sql()? {
+            ToSqlOutput::Borrowed(value) => add_value(&mut sum, value),
+            ToSqlOutput::Owned(value) => add_value(&mut sum, ValueRef::from(&value)),
+            _ => return Err(rusqlite::Error::InvalidQuery),
+        }
+    }
+    Ok(sum.finalize().into())
+}
+
+fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
+    let mut add = |kind: u8, bytes: &[u8]| {
+        sum.update([kind]);
+        sum.update((bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    };
+    match value {
+        ValueRef::Null => add(0, &[]),
+        ValueRef::Integer(number) => add(1, &number.to_le_bytes()),
+        ValueRef::Real(number) => add(2, &number.to_le_bytes()),
+        ValueRef::Text(text) => add(3, text),
+        ValueRef::Blob(blob) => add(4, blob),
+    }
+}
+
+/// Whether the texts of a call that are not in its row are as they were written.
+pub(crate) fn texts_are_whole(
+    ledger: &Path,
+    connection: &Connection,
+    call: i64,
+) -> rusqlite::Result<bool> {
+    let query = format!("SELECT {} FROM calls WHERE id = ?1", ELSEWHERE.join(", "));
+    let folder = startup::bodies(ledger);
+    connection.prepare_cached(&query)?.query_row([call], |row| {
+        for column in ELSEWHERE {
+            let Some(place) = row.get::<_, Option<String>>(column)? else { continue };
+            let text = place.parse().map(|place| bodies::read(&folder, &place));
+            if !matches!(text, Ok(Ok(Some(_)))) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// The digest of a file, a piece at a time: it may be larger than memory.
+fn file_digest(file: &Path, results: &Path) -> io::Result<Sum> {
+    // The state folder may have been moved since.
+    let moved = results.join(file.file_name().unwrap_or_default());
+    let mut opened = File::open(file).or_else(|_| File::open(moved))?;
+    let mut sum = Sha256::new();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let length = opened.read(&mut piece)?;
+        if length == 0 {
+            return Ok(sum.finalize().into());
+        }
+        sum.update(piece.get(..length).unwrap_or_default());
+    }
+}

@@ -1,0 +1,68 @@
+//! One process at a time goes on with a conversation.
+
+use std::fs;
+use std::fs::{File, OpenOptions, TryLockError};
+
+use crate::file::folder_of;
+use crate::sessions::error::SessionError;
+use crate::sessions::id::SessionId;
+use crate::sessions::store::Sessions;
+
+/// The right to go on with a conversation, until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct Held {
+    _lock: Option<File>,
+}
+
+impl Sessions {
+    /// Takes the right to go on with a conversation.
+    ///
+    /// # Errors
+    /// When another process has it, or there is no way to tell.
+    pub fn hold(&self, id: &SessionId) -> Result<Held, SessionError> {
+        // What is only in memory is nobody else's.
+        let Some(path) = self.path() else { return Ok(Held { _lock: None }) };
+        let folder = folder_of(path).join("held");
+        let trouble = |error: std::io::Error| SessionError::Write {
+            reason: error.to_string(),
+            hint: "look at the folder of the conversations",
+        };
+        fs::create_dir_all(&folder).map_err(trouble)?;
+        // The file stays: removing it while another process opens it would let both in.
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join(format!("{id}.lock")))
+            .map_err(trouble)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Held { _lock: Some(file) }),
+            Err(TryLockError::WouldBlock) => Err(SessionError::InUse { id: id.clone() }),
+            Err(TryLockError::Error(error)) => Err(trouble(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::Durability;
+
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_goes_on_with_a_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sessions.db");
+        let (ours, theirs) = (
+            Sessions::open(&file, Durability::Process).unwrap(),
+            Sessions::open(&file, Durability::Process).unwrap(),
+        );
+        let (one, other) = ("aaaaaaaaaaaa", "bbbbbbbbbbbb");
+        let [one, other] = [one, other].map(|id| SessionId::parse(id).unwrap());
+        let held = ours.hold(&one).unwrap();
+        assert_eq!(theirs.hold(&one).unwrap_err(), SessionError::InUse { id: one.clone() });
+        theirs.hold(&other).unwrap();
+        drop(held);
+        theirs.hold(&one).unwrap();
+    }
+}

@@ -1,0 +1,282 @@
+//! The tables of conversations and the statements that change and read them.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use crate::folder_text::{FolderText, folder};
+use crate::rows::{bytes, size, time, unreadable};
+use crate::schema::Schema;
+use crate::sessions::error::SessionError;
+use crate::sessions::id::SessionId;
+use crate::sessions::summary::{NewSession, SessionSummary, Step};
+use crate::statements::JsonText;
+
+/// The tables of conversations; the mark reads `SWBC`.
+pub(crate) const SESSIONS: Schema = Schema { application: 0x5357_4243, migrations: &[FORMAT_1] };
+
+const FORMAT_1: &str = "
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        name TEXT,
+        model TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        changed_at INTEGER NOT NULL,
+        steps INTEGER NOT NULL,
+        parent TEXT,
+        parent_step INTEGER,
+        opening TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_by_change ON sessions (changed_at, id);
+    CREATE INDEX sessions_by_name ON sessions (name) WHERE name IS NOT NULL;
+    CREATE TABLE steps (
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, number)
+    ) STRICT;
+    CREATE TABLE texts (
+        session TEXT NOT NULL,
+        handle TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (session, handle)
+    ) STRICT;
+";
+
+const CREATE: &str = "
+    INSERT INTO sessions (id, name, model, folder, created_at, changed_at, steps)
+    VALUES (:id, :name, :model, :folder, :now, :now, 0) ON CONFLICT DO NOTHING";
+
+const FORK: &str = "
+    INSERT INTO sessions
+        (id, name, model, folder, created_at, changed_at, steps, parent, parent_step, opening)
+    SELECT :id, :name, model, folder, :now, :now, :upto, id, :upto, opening
+    FROM sessions WHERE id = :parent ON CONFLICT DO NOTHING";
+
+const COPY_STEPS: &str = "
+    INSERT INTO steps (session, number, at, kind, body)
+    SELECT ?1, number, at, kind, body FROM steps WHERE session = ?2 AND number <= ?3
+    ORDER BY number";
+
+const COPY_TEXTS: &str = "
+    INSERT INTO texts (session, handle, text)
+    SELECT ?1, handle, text FROM texts WHERE session = ?2";
+
+const ADVANCE: &str = "
+    UPDATE sessions SET steps = ?2, changed_at = ?3 WHERE id = ?1 AND steps = ?2 - 1";
+
+const APPEND: &str = "
+    INSERT INTO steps (session, number, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+const KEEP_TEXT: &str = "
+    INSERT INTO texts (session, handle, text)
+    SELECT ?1, ?2, ?3 FROM sessions WHERE id = ?1
+    ON CONFLICT (session, handle) DO UPDATE SET text = excluded.text";
+
+/// How often another id is tried when one is taken.
+const TRIES: usize = 16;
+
+/// Why a statement did not do what it should.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Database(rusqlite::Error),
+    Refused(SessionError),
+}
+
+/// What a face may set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Field {
+    Name,
+    Model,
+    Opening,
+}
+
+pub(crate) fn create(
+    connection: &Connection,
+    now: Timestamp,
+    new: &NewSession,
+) -> Result<SessionId, Trouble> {
+    with_free_id(now, |id| {
+        connection.prepare_cached(CREATE)?.execute(named_params! {
+            ":id": id.as_str(),
+            ":name": new.name.as_deref(),
+            ":model": new.model,
+            ":folder": FolderText(&new.folder),
+            ":now": now.as_microsecond(),
+        })
+    })
+}
+
+/// Copies a conversation up to a step, with all texts that were kept for it.
+pub(crate) fn fork(
+    connection: &Connection,
+    now: Timestamp,
+    parent: &SessionId,
+    upto: u64,
+    name: Option<&str>,
+) -> Result<SessionId, Trouble> {
+    let steps = steps_of(connection, parent)?;
+    if upto == 0 || upto > steps {
+        let id = parent.clone();
+        return Err(SessionError::NoSuchStep { id, number: upto, steps }.into());
+    }
+    let upto = signed(upto);
+    let id = with_free_id(now, |id| {
+        connection.prepare_cached(FORK)?.execute(named_params! {
+            ":id": id.as_str(),
+            ":name": name,
+            ":now": now.as_microsecond(),
+            ":upto": upto,
+            ":parent": parent.as_str(),
+        })
+    })?;
+    connection.execute(COPY_STEPS, (id.as_str(), parent.as_str(), upto))?;
+    connection.execute(COPY_TEXTS, (id.as_str(), parent.as_str()))?;
+    Ok(id)
+}
+
+pub(crate) fn append(connection: &Connection, id: &SessionId, step: &Step) -> Result<(), Trouble> {
+    let (number, at) = (signed(step.number), step.at.as_microsecond());
+    let advanced = connection.prepare_cached(ADVANCE)?.execute((id.as_str(), number, at))?;
+    if advanced == 0 {
+        steps_of(connection, id)?;
+        return Err(SessionError::Conflict { id: id.clone(), number: step.number }.into());
+    }
+    let values = (id.as_str(), number, at, &step.kind, JsonText(&step.body));
+    connection.prepare_cached(APPEND)?.execute(values)?;
+    Ok(())
+}
+
+pub(crate) fn set(
+    connection: &Connection,
+    id: &SessionId,
+    field: Field,
+    value: &str,
+) -> Result<(), Trouble> {
+    let statement = match field {
+        Field::Name => "UPDATE sessions SET name = ?2 WHERE id = ?1",
+        Field::Model => "UPDATE sessions SET model = ?2 WHERE id = ?1",
+        Field::Opening => "UPDATE sessions SET opening = ?2 WHERE id = ?1",
+    };
+    existing(connection.prepare_cached(statement)?.execute((id.as_str(), value))?, id)
+}
+
+pub(crate) fn delete(connection: &Connection, id: &SessionId) -> Result<(), Trouble> {
+    connection.execute("DELETE FROM steps WHERE session = ?1", [id.as_str()])?;
+    connection.execute("DELETE FROM texts WHERE session = ?1", [id.as_str()])?;
+    existing(connection.execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()])?, id)
+}
+
+pub(crate) fn keep_text(
+    connection: &Connection,
+    id: &SessionId,
+    handle: &str,
+    text: &str,
+) -> Result<(), Trouble> {
+    existing(connection.prepare_cached(KEEP_TEXT)?.execute((id.as_str(), handle, text))?, id)
+}
+
+pub(crate) fn text(
+    connection: &Connection,
+    id: &SessionId,
+    handle: &str,
+) -> rusqlite::Result<Option<String>> {
+    let query = "SELECT text FROM texts WHERE session = ?1 AND handle = ?2";
+    let mut statement = connection.prepare_cached(query)?;
+    statement.query_row((id.as_str(), handle), |row| row.get(0)).optional()
+}
+
+/// All steps in order; the caller holds a transaction, so that they are those of one moment.
+pub(crate) fn steps(connection: &Connection, id: &SessionId) -> Result<Vec<Step>, Trouble> {
+    let count = steps_of(connection, id)?;
+    let query = "SELECT number, at, kind, body FROM steps WHERE session = ?1 ORDER BY number";
+    let mut statement = connection.prepare_cached(query)?;
+    let steps: Vec<Step> =
+        statement.query_map([id.as_str()], step)?.collect::<rusqlite::Result<_>>()?;
+    // A conversation with a hole would tell a model things that were never said.
+    if !steps.iter().map(|step| step.number).eq(1..=count) {
+        return Err(unreadable(format!("steps of the conversation `{id}` are missing")).into());
+    }
+    Ok(steps)
+}
+
+/// Conversations, last changed first.
+pub(crate) fn list(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<SessionSummary>> {
+    let query = "SELECT * FROM sessions ORDER BY changed_at DESC, id DESC LIMIT ?1";
+    connection.prepare_cached(query)?.query_map([limit], summary)?.collect()
+}
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
+    let parent = match row.get::<_, Option<String>>("parent")? {
+        Some(parent) => Some((id(&parent)?, size(row, "parent_step")?.unwrap_or_default())),
+        None => None,
+    };
+    Ok(SessionSummary {
+        id: id(&row.get::<_, String>("id")?)?,
+        name: row.get("name")?,
+        model: row.get("model")?,
+        folder: folder(bytes(row, "folder")?.unwrap_or_default()),
+        created_at: time(row, "created_at")?.unwrap_or_default(),
+        changed_at: time(row, "changed_at")?.unwrap_or_default(),
+        steps: size(row, "steps")?.unwrap_or_default(),
+        parent,
+        opening: row.get("opening")?,
+    })
+}
+
+fn step(row: &Row<'_>) -> rusqlite::Result<Step> {
+    Ok(Step {
+        number: size(row, "number")?.unwrap_or_default(),
+        at: time(row, "at")?.unwrap_or_default(),
+        kind: row.get("kind")?,
+        body: bytes(row, "body")?.unwrap_or_else(Bytes::new),
+    })
+}
+
+fn steps_of(connection: &Connection, id: &SessionId) -> Result<u64, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT steps FROM sessions WHERE id = ?1")?;
+    let count: Option<i64> = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    count.map(i64::unsigned_abs).ok_or_else(|| SessionError::unknown(id).into())
+}
+
+fn with_free_id(
+    now: Timestamp,
+    insert: impl Fn(&SessionId) -> rusqlite::Result<usize>,
+) -> Result<SessionId, Trouble> {
+    for _ in 0..TRIES {
+        let id = SessionId::at(now);
+        if insert(&id)? > 0 {
+            return Ok(id);
+        }
+    }
+    let reason = "no free id was found".to_owned();
+    Err(SessionError::Write { reason, hint: "try again in a moment" }.into())
+}
+
+fn existing(changed: usize, id: &SessionId) -> Result<(), Trouble> {
+    if changed == 0 { Err(SessionError::unknown(id).into()) } else { Ok(()) }
+}
+
+fn id(text: &str) -> rusqlite::Result<SessionId> {
+    SessionId::parse(text).map_err(|error| unreadable(error.to_string()))
+}
+
+/// A count for the database, which has no greater ones.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<SessionError> for Trouble {
+    fn from(error: SessionError) -> Self {
+        Self::Refused(error)
+    }
+}

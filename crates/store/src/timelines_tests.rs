@@ -1,0 +1,129 @@
+//! What the ledger keeps of what happens in the middle of calls.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use rusqlite::Connection;
+use switchboard_core::{Durability, Outcome};
+
+use crate::call_id::CallId;
+use crate::entry::VerdictWord;
+use crate::ledger::Ledger;
+use crate::ledger::tests::{call_to, first_attempt};
+use crate::open_call::OpenCall;
+use crate::reader::{Full, Reader};
+use crate::verify::Verified;
+
+fn open(path: &Path) -> Ledger {
+    Ledger::open(path, Durability::Process).unwrap()
+}
+
+async fn begun(ledger: &Ledger) -> OpenCall {
+    let call = ledger.open_call(call_to("files", "read")).await.unwrap();
+    call.decided(VerdictWord::Allow, "a rule");
+    call
+}
+
+fn say(ledger: &Ledger, call: CallId, text: &str) {
+    ledger.timelines().add_said(call.get().cast_unsigned(), "info", text);
+}
+
+fn ok() -> Outcome {
+    Outcome::ok(Bytes::from_static(b"{}"))
+}
+
+async fn full(path: &Path, call: CallId) -> Full {
+    Reader::at(path).show(call).await.unwrap().unwrap()
+}
+
+/// What a call's server said, by what is kept.
+fn said(full: &Full) -> Vec<String> {
+    let steps = full.timeline.iter().flat_map(|timeline| timeline.shown(full.summary.created_at));
+    let text = |step| serde_json::to_value(step).unwrap()["text"].as_str().unwrap().to_owned();
+    steps.map(text).collect()
+}
+
+fn count(path: &Path, query: &str) -> i64 {
+    Connection::open(path).unwrap().query_row(query, [], |row| row.get(0)).unwrap()
+}
+
+async fn verified(path: &Path) -> Verified {
+    Reader::at(path).verify().await.unwrap()
+}
+
+#[tokio::test]
+async fn what_happened_is_kept_with_the_intent_and_with_the_outcome() {
+    for durability in [Durability::Process, Durability::Power] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.db");
+        let ledger = Ledger::open(&path, durability).unwrap();
+        let (call, quiet) = (begun(&ledger).await, begun(&ledger).await);
+        let (id, quiet_id) = (call.id(), quiet.id());
+        say(&ledger, id, "before");
+        call.intent(first_attempt()).await.unwrap();
+        quiet.intent(first_attempt()).await.unwrap();
+        assert_eq!(said(&ledger.show(id).await.unwrap().unwrap()), ["before"]);
+        say(&ledger, id, "after");
+        assert!(call.close(ok()).await.recorded && quiet.close(ok()).await.recorded);
+        assert_eq!(ledger.timelines().of(id.get().cast_unsigned()), None);
+        ledger.stop().await;
+        assert_eq!(said(&full(&path, id).await), ["before", "after"]);
+        assert_eq!(full(&path, quiet_id).await.timeline, None);
+        assert_eq!(count(&path, "SELECT count(*) FROM timelines"), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_happened_to_a_call_whose_caller_went_away_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    let ledger = open(&path);
+    let call = begun(&ledger).await;
+    let id = call.id();
+    say(&ledger, id, "said");
+    drop(call);
+    ledger.stop().await;
+    assert_eq!(said(&full(&path, id).await), ["said"]);
+}
+
+#[tokio::test]
+async fn a_seal_covers_what_happened() {
+    for change in [
+        "UPDATE timelines SET steps = replace(steps, 'said', 'sald')",
+        "DELETE FROM timelines",
+        "INSERT INTO timelines (call, steps) SELECT id, '{}' FROM calls
+             WHERE id NOT IN (SELECT call FROM timelines)",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.db");
+        let ledger = open(&path);
+        for has_steps in [true, false] {
+            let call = begun(&ledger).await;
+            call.intent(first_attempt()).await.unwrap();
+            if has_steps {
+                say(&ledger, call.id(), "said");
+            }
+            let _recorded = call.close(ok()).await;
+        }
+        ledger.stop().await;
+        let before = verified(&path).await;
+        assert_eq!((before.sealed, before.wrong), (2, None));
+        Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        let wrong = verified(&path).await.wrong.expect(change);
+        assert_eq!(wrong.what, "it is not as it was recorded", "{change}");
+    }
+}
+
+#[tokio::test]
+async fn what_happened_is_gone_with_its_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.db");
+    let ledger = open(&path);
+    let call = begun(&ledger).await;
+    say(&ledger, call.id(), "said");
+    let _recorded = call.close(ok()).await;
+    ledger.stop().await;
+    assert_eq!(count(&path, "SELECT count(*) FROM timelines"), 1);
+    Connection::open(&path).unwrap().execute_batch("DELETE FROM calls").unwrap();
+    assert_eq!(count(&path, "SELECT count(*) FROM timelines"), 0);
+}

@@ -1,0 +1,185 @@
+//! How busy the last while was: calls, failures and durations, minute by minute.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use switchboard_core::OutcomeKind;
+
+use crate::error::LedgerError;
+use crate::ledger::Ledger;
+use crate::reader::Reader;
+use crate::rows::size;
+
+/// So many of the newest calls tell how calls end and how long they take.
+const SAMPLE: u32 = 10_000;
+
+const MINUTE_MICROS: i64 = 60_000_000;
+
+/// Calls of the last minutes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Every minute, the oldest first; also those without a call.
+    pub minutes: Vec<Minute>,
+    /// All minutes together.
+    pub whole: Minute,
+}
+
+/// Calls of one stretch of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Minute {
+    /// How many were opened.
+    pub calls: u64,
+    /// How many of the newest that were looked at have ended.
+    pub ended: u64,
+    /// How many of those did not do what they were to do.
+    pub failed: u64,
+    /// As long half of them took at most.
+    pub median: Option<Duration>,
+    /// As long all but one in a hundred of them took at most.
+    pub slowest: Option<Duration>,
+}
+
+impl Ledger {
+    /// How busy the last `minutes` were; nothing where calls are not recorded.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn traffic(&self, minutes: u32) -> Result<Traffic, LedgerError> {
+        match self.reader().await? {
+            Some(reader) => reader.traffic(minutes).await,
+            None => Ok(Traffic::default()),
+        }
+    }
+}
+
+impl Reader {
+    /// How busy the last `minutes` were.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn traffic(&self, minutes: u32) -> Result<Traffic, LedgerError> {
+        let now = Timestamp::now().as_microsecond();
+        self.query(move |connection| traffic(connection, now, minutes)).await
+    }
+}
+
+fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<Traffic> {
+    let newest = now.div_euclid(MINUTE_MICROS);
+    let oldest = newest - i64::from(minutes) + 1;
+    let since = oldest * MINUTE_MICROS;
+    let empty = || Bucket::default();
+    let mut buckets: Vec<Bucket> = (0..minutes).map(|_| empty()).collect();
+    let mut whole = empty();
+    let place = |minute: i64| usize::try_from(minute - oldest).unwrap_or(usize::MAX);
+    // The index alone answers this, without sorting, however many there are.
+    let mut counts = connection.prepare(
+        "SELECT count(*) AS calls FROM calls WHERE created_at >= ?1 AND created_at < ?2",
+    )?;
+    for (bucket, minute) in buckets.iter_mut().zip(oldest..) {
+        let span = (minute * MINUTE_MICROS, (minute + 1) * MINUTE_MICROS);
+        bucket.calls = counts.query_row(span, |row| size(row, "calls"))?.unwrap_or_default();
+        whole.calls += bucket.calls;
+    }
+    let mut newest = connection.prepare(
+        "SELECT created_at / 60000000 AS minute, outcome, duration_us FROM calls \
+         WHERE created_at >= ?1 ORDER BY created_at DESC LIMIT ?2",
+    )?;
+    let mut rows = newest.query((since, SAMPLE))?;
+    while let Some(row) = rows.next()? {
+        let Some(word) = row.get::<_, Option<String>>("outcome")? else { continue };
+        let ended = Ended { failed: is_failure(&word), micros: size(row, "duration_us")? };
+        whole.add(&ended);
+        if let Some(bucket) = buckets.get_mut(place(row.get("minute")?)) {
+            bucket.add(&ended);
+        }
+    }
+    let minutes = buckets.into_iter().map(Bucket::finish).collect();
+    Ok(Traffic { minutes, whole: whole.finish() })
+}
+
+/// What somebody decided against is no failure.
+fn is_failure(word: &str) -> bool {
+    let decided =
+        [OutcomeKind::Ok, OutcomeKind::Denied, OutcomeKind::Rejected, OutcomeKind::Cancelled];
+    !decided.iter().any(|kind| kind.as_str() == word)
+}
+
+struct Ended {
+    failed: bool,
+    micros: Option<u64>,
+}
+
+#[derive(Default)]
+struct Bucket {
+    calls: u64,
+    ended: u64,
+    failed: u64,
+    micros: Vec<u64>,
+}
+
+impl Bucket {
+    fn add(&mut self, ended: &Ended) {
+        self.ended += 1;
+        self.failed += u64::from(ended.failed);
+        self.micros.extend(ended.micros);
+    }
+
+    fn finish(mut self) -> Minute {
+        self.micros.sort_unstable();
+        let at = |percent: usize| {
+            let place = (self.micros.len() * percent).div_ceil(100).saturating_sub(1);
+            self.micros.get(place).copied().map(Duration::from_micros)
+        };
+        let (median, slowest) = (at(50), at(99));
+        let Self { calls, ended, failed, .. } = self;
+        Minute { calls, ended, failed, median, slowest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_minute_and_their_durations_ordered() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE calls (id INTEGER PRIMARY KEY, created_at INTEGER, outcome TEXT, \
+                 duration_us INTEGER)",
+            )
+            .unwrap();
+        let now = 100 * MINUTE_MICROS + 5;
+        for (minutes_ago, outcome, micros) in [
+            (0, Some("ok"), Some(10)),
+            (0, Some("failed"), Some(30)),
+            (0, None, None),
+            (1, Some("rejected"), Some(20)),
+            (3, Some("ok"), Some(1)),
+        ] {
+            connection
+                .execute(
+                    "INSERT INTO calls (created_at, outcome, duration_us) VALUES (?1, ?2, ?3)",
+                    (now - minutes_ago * MINUTE_MICROS, outcome, micros),
+                )
+                .unwrap();
+        }
+        let of = |calls, ended, failed, median: Option<u64>, slowest: Option<u64>| Minute {
+            calls,
+            ended,
+            failed,
+            median: median.map(Duration::from_micros),
+            slowest: slowest.map(Duration::from_micros),
+        };
+        let expected = Traffic {
+            minutes: vec![
+                Minute::default(),
+                of(1, 1, 0, Some(20), Some(20)),
+                of(3, 2, 1, Some(10), Some(30)),
+            ],
+            whole: of(4, 3, 1, Some(20), Some(30)),
+        };
+        assert_eq!(traffic(&connection, now, 3).unwrap(), expected);
+    }
+}

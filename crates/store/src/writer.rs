@@ -1,0 +1,280 @@
+//! The one thread that writes: takes what has gathered, commits it at once, wakes all who wait.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ffi};
+use switchboard_core::Timelines;
+use switchboard_files::{Owner, SameFile};
+
+use crate::checkpoint;
+use crate::error::LedgerError;
+use crate::file::{is_damage, suspect};
+use crate::group::Group;
+use crate::ids::{Block, FIRST_BLOCK, Ids, LARGEST_BLOCK};
+use crate::journal::Journal;
+use crate::seal::{Head, Sum, seal, unsealed};
+use crate::statements::{give_back, probe, reserve, write_group};
+use crate::status::Status;
+use crate::write_queue::{Queue, Taken};
+
+/// How many messages go into one transaction.
+const LARGEST_GROUP: usize = 4096;
+/// How often the file is tried again while it cannot be written.
+const PROBE_EVERY: Duration = Duration::from_millis(250);
+/// After so long without anything to write, what has ended is sealed.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Everything the thread owns.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) path: PathBuf,
+    place: SameFile,
+    pub(crate) connection: Connection,
+    pub(crate) owner: Owner,
+    pub(crate) shared: Arc<Shared>,
+    /// What could not be written and still has to be.
+    backlog: Group,
+    trouble: Option<Trouble>,
+    block_size: i64,
+    /// A full file of the journal, and how many messages still have to be written for it.
+    retired: Option<(PathBuf, usize)>,
+    /// Calls that have ended and are not sealed yet, with what seals them if that is known.
+    unsealed: Vec<(i64, Option<Sum>)>,
+}
+
+/// What the thread shares with those who send it messages.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) queue: Queue,
+    pub(crate) status: Status,
+    pub(crate) ids: Ids,
+    /// None where every promise has to survive a loss of power: then calls wait for the database.
+    pub(crate) journal: Option<Journal>,
+    /// What happens to calls that are under way.
+    pub(crate) timelines: Timelines,
+}
+
+#[derive(Debug, Clone)]
+struct Trouble {
+    error: LedgerError,
+    /// None if trying again could hide a loss.
+    next_probe: Option<Instant>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        path: PathBuf,
+        connection: Connection,
+        owner: Owner,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Self {
+            place: SameFile::at(&path),
+            path,
+            connection,
+            owner,
+            shared,
+            backlog: Group::default(),
+            trouble: None,
+            block_size: FIRST_BLOCK,
+            retired: None,
+            unsealed: Vec::new(),
+        }
+    }
+
+    /// Runs until the queue is closed and empty.
+    pub(crate) fn run(mut self) {
+        let _end = AbandonAtEnd(Arc::clone(&self.shared));
+        let left = unsealed(&self.connection, LARGEST_GROUP).unwrap_or_default();
+        self.unsealed = left.into_iter().map(|call| (call, None)).collect();
+        loop {
+            let wait = match &self.trouble {
+                Some(trouble) => {
+                    trouble.next_probe.map(|at| at.saturating_duration_since(Instant::now()))
+                }
+                None => (!self.unsealed.is_empty()).then_some(QUIET),
+            };
+            match self.shared.queue.take(LARGEST_GROUP, wait) {
+                Taken::Messages(messages) => {
+                    if let Some((_, left)) = &mut self.retired {
+                        *left = left.saturating_sub(messages.len());
+                    }
+                    let mut group = Group::default();
+                    for message in messages {
+                        group.add(message);
+                    }
+                    self.commit(group);
+                }
+                Taken::Nothing if self.trouble.is_none() => self.seal(),
+                Taken::Nothing => {}
+                Taken::Closed => break,
+            }
+            self.probe_if_due();
+        }
+        self.finish();
+    }
+
+    fn commit(&mut self, mut group: Group) {
+        if let Some(trouble) = &self.trouble {
+            self.backlog.absorb(group.fail(&trouble.error));
+            return;
+        }
+        match self.write(&mut group) {
+            Ok(block) => {
+                if let Some(block) = block {
+                    self.shared.ids.replace(block);
+                }
+                self.unsealed.extend(group.closed());
+                self.tidy_journal();
+                group.succeed();
+                if self.unsealed.len() >= LARGEST_GROUP {
+                    self.seal();
+                }
+            }
+            Err(error) => {
+                let error = self.break_down(&error);
+                self.backlog.absorb(group.fail(&error));
+            }
+        }
+    }
+
+    /// Throws away what the database has by now.
+    fn tidy_journal(&mut self) {
+        let Some(journal) = &self.shared.journal else { return };
+        if !self.backlog.is_empty() {
+            return;
+        }
+        let queue = &self.shared.queue;
+        journal.settle(|| queue.len() == 0);
+        match &self.retired {
+            Some((path, 0)) => {
+                // What stays behind is read again, which changes nothing.
+                let _left = std::fs::remove_file(path);
+                self.retired = None;
+            }
+            Some(_) => {}
+            None => self.retired = journal.turn(|| queue.len()),
+        }
+    }
+
+    fn probe_if_due(&mut self) {
+        let due = self.trouble.as_ref().and_then(|trouble| trouble.next_probe);
+        if due.is_none_or(|at| Instant::now() < at) {
+            return;
+        }
+        let mut backlog = std::mem::take(&mut self.backlog);
+        match self.write(&mut backlog) {
+            Ok(_) => {
+                self.trouble = None;
+                self.shared.status.set(None);
+                self.unsealed.extend(backlog.closed());
+                self.tidy_journal();
+                backlog.succeed();
+            }
+            Err(error) => {
+                self.break_down(&error);
+                self.backlog = backlog;
+            }
+        }
+    }
+
+    /// One transaction; gives the block of numbers it reserved, if any.
+    fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+        self.place.check()?;
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let written = self.write_inside(group).and_then(|block| {
+            self.connection.prepare_cached("COMMIT")?.execute([])?;
+            Ok(block)
+        });
+        if written.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to report.
+            let _second = self.connection.execute_batch("ROLLBACK");
+        }
+        written
+    }
+
+    fn write_inside(&mut self, group: &mut Group) -> rusqlite::Result<Option<Block>> {
+        if self.trouble.is_some() {
+            probe(&self.connection)?;
+        }
+        write_group(&self.connection, self.owner.name(), group)?;
+        let rest = self.shared.ids.rest();
+        if group.refills.is_empty() || rest.next < rest.end {
+            return Ok(None);
+        }
+        self.block_size = (self.block_size * 2).min(LARGEST_BLOCK);
+        reserve(&self.connection, self.block_size).map(Some)
+    }
+
+    /// Seals what has ended. What cannot be sealed now is sealed later, or by the next process.
+    fn seal(&mut self) {
+        if self.unsealed.is_empty() {
+            return;
+        }
+        let calls = std::mem::take(&mut self.unsealed);
+        match self.try_to_seal(&calls) {
+            Ok(Some(head)) => {
+                let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
+            }
+            Ok(None) => {}
+            Err(_) => self.unsealed = calls,
+        }
+    }
+
+    fn try_to_seal(&self, calls: &[(i64, Option<Sum>)]) -> io::Result<Option<Head>> {
+        self.place.check().map_err(io::Error::other)?;
+        checkpoint::begin(&self.path, &self.connection)?;
+        seal(&self.path, &self.connection, calls).map_err(io::Error::other)
+    }
+
+    fn break_down(&mut self, error: &rusqlite::Error) -> LedgerError {
+        if is_damage(error) {
+            suspect(&self.path);
+        }
+        let trouble = LedgerError::from_write(error);
+        let next_probe = may_try_again(error).then(|| Instant::now() + PROBE_EVERY);
+        self.shared.status.set(Some(trouble.clone()));
+        self.trouble = Some(Trouble { error: trouble.clone(), next_probe });
+        trouble
+    }
+
+    fn finish(mut self) {
+        if !self.backlog.is_empty() {
+            let mut backlog = std::mem::take(&mut self.backlog);
+            // What cannot be written even now is brought in by the next process.
+            if self.write(&mut backlog).is_err() {
+                return;
+            }
+        }
+        if let Some((path, _)) = self.retired.take() {
+            let _left = std::fs::remove_file(path);
+        }
+        if let Some(journal) = &self.shared.journal {
+            journal.end();
+        }
+        self.seal();
+        // Unused numbers are only a gap.
+        let _gap = give_back(&self.connection, self.shared.ids.rest());
+    }
+}
+
+/// After a damaged file or a failed sync, a later success would prove nothing.
+fn may_try_again(error: &rusqlite::Error) -> bool {
+    let fsync = error.sqlite_error().is_some_and(|error| {
+        matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
+    });
+    !fsync && !is_damage(error)
+}
+
+/// However the thread ends, nobody waits for it afterwards.
+struct AbandonAtEnd(Arc<Shared>);
+
+impl Drop for AbandonAtEnd {
+    fn drop(&mut self) {
+        self.0.status.set(Some(LedgerError::stopped()));
+        self.0.queue.abandon();
+    }
+}

@@ -1,0 +1,385 @@
+//! What single characters are: hidden, reordering, or another script's twin of a Latin letter.
+
+use std::sync::LazyLock;
+
+/// Whether a character takes no space or changes how others are shown.
+#[must_use]
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a reader cannot tell what stands there: another space than the usual one, a character
+/// that is none, or one that every font draws as it likes.
+#[must_use]
+pub const fn is_unclear(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffc}'
+        | '\u{f0000}'..='\u{10ffff}')
+        // The last two of every plane are no characters.
+        || c as u32 & 0xfffe == 0xfffe
+}
+
+/// Whether a character chooses the look of the one before it.
+pub const fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// The letter that a tag character stands for.
+#[must_use]
+pub const fn tag_letter(c: char) -> Option<char> {
+    match c {
+        '\u{e0020}'..='\u{e007e}' => char::from_u32(c as u32 - 0xe0000),
+        _ => None,
+    }
+}
+
+/// The plain lower-case letter that a reader sees in this character; nothing where nothing is seen.
+#[must_use]
+pub fn plain(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return (!c.is_ascii_control() || c.is_ascii_whitespace()).then(|| c.to_ascii_lowercase());
+    }
+    if c.is_control() || is_hidden(c) || is_selector(c) || is_mark(c) {
+        return None;
+    }
+    if let Some(twin) = twin(c) {
+        return Some(twin);
+    }
+    if c.is_whitespace() {
+        return Some(' ');
+    }
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    Some(twin(lower).or_else(|| styled(lower)).unwrap_or(lower))
+}
+
+/// The Latin letter that a letter of another alphabet is taken for.
+#[must_use]
+pub(crate) fn twin(c: char) -> Option<char> {
+    let at = TWINS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    TWINS.get(at).map(|(_, latin)| *latin)
+}
+
+/// What a reader takes the first word for that mixes Latin letters with their twins of another
+/// alphabet; nothing where there is none.
+#[must_use]
+pub fn reads_as(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| is_mixed(word)).map(|word| word.chars().filter_map(plain).collect()).next()
+}
+
+/// Whether a word mixes Latin letters with their twins of another alphabet, and has no other
+/// letters of that.
+pub fn is_mixed(word: &str) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
+    let (mut latin, mut twins, mut others) = (0, 0, 0);
+    for c in word.chars() {
+        match c {
+            _ if c.is_ascii_alphabetic() => latin += 1,
+            _ if twin(c).is_some() => twins += 1,
+            _ if c.is_alphabetic() && plain(c).is_some_and(|c| !c.is_ascii()) => others += 1,
+            _ => {}
+        }
+    }
+    latin > 0 && twins > 0 && latin + twins > 2 && others == 0
+}
+
+/// Marks that are drawn over or under the letter before them.
+pub(crate) const fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Whether a character is another way to write what has a usual one: a mark that stands apart from
+/// its letter, a part of a syllable, or a letter that is wide, bold, circled, joined or set higher.
+pub const fn is_other_spelling(c: char) -> bool {
+    is_mark(c)
+        || matches!(c, '\u{483}'..='\u{489}' | '\u{1100}'..='\u{11ff}' | '\u{2070}'..='\u{209f}'
+            | '\u{2100}'..='\u{218f}' | '\u{2460}'..='\u{24ff}' | '\u{3099}' | '\u{309a}'
+            | '\u{3131}'..='\u{318e}' | '\u{3200}'..='\u{33ff}' | '\u{f900}'..='\u{faff}'
+            | '\u{fb00}'..='\u{fb06}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff01}'..='\u{ffef}'
+            | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
+}
+
+/// Latin letters in another dress: wide, bold, circled, squared, accented.
+fn styled(c: char) -> Option<char> {
+    let code = u32::from(c);
+    let letter = |offset: u32| char::from_u32(0x61 + offset % 26);
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xfee0).map(|c| c.to_ascii_lowercase()),
+        '\u{1d400}'..='\u{1d6a3}' => letter(code - 0x1d400),
+        '\u{1d7ce}'..='\u{1d7ff}' => char::from_u32(0x30 + (code - 0x1d7ce) % 10),
+        '\u{249c}'..='\u{24b5}' => letter(code - 0x249c),
+        '\u{24b6}'..='\u{24e9}' => letter(code - 0x24b6),
+        '\u{1f130}'..='\u{1f149}' => letter(code - 0x1f130),
+        '\u{1f150}'..='\u{1f169}' => letter(code - 0x1f150),
+        '\u{1f170}'..='\u{1f189}' => letter(code - 0x1f170),
+        '\u{1f1e6}'..='\u{1f1ff}' => letter(code - 0x1f1e6),
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' => Some('\''),
+        '\u{201c}' | '\u{201d}' => Some('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
+        '\u{2044}' | '\u{2215}' => Some('/'),
+        '。' | '｡' => Some('.'),
+        _ => dressed(c),
+    }
+}
+
+/// The letter or digit below an accent, or above or below the line.
+fn dressed(c: char) -> Option<char> {
+    static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+        let all = DRESSED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
+        let mut all: Vec<(char, char)> = all.collect();
+        all.sort_unstable();
+        all
+    });
+    let at = SORTED.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    SORTED.get(at).map(|(_, letter)| *letter)
+}
+
+/// Letters and digits with everything that is the same one with an accent, a stroke, or set higher
+/// or lower.
+const DRESSED: [(char, &str); 36] = [
+    ('0', "⁰₀⓪🯰"),
+    ('1', "¹₁①🯱"),
+    ('2', "²₂②🯲"),
+    ('3', "³₃③🯳"),
+    ('4', "⁴₄④🯴"),
+    ('5', "⁵₅⑤🯵"),
+    ('6', "⁶₆⑥🯶"),
+    ('7', "⁷₇⑦🯷"),
+    ('8', "⁸₈⑧🯸"),
+    ('9', "⁹₉⑨🯹"),
+    ('a', "ªàáâãäåāăąǎǟǡǻȁȃȧᴬᵃḁạảấầẩẫậắằẳẵặₐⱥ"),
+    ('b', "ᴮᵇḃḅḇℬƀɓ"),
+    ('c', "çćĉċčᶜḉℂℭⅽꟲȼƈ"),
+    ('d', "ďᴰᵈḋḍḏḑḓⅅⅆⅾđðɖɗƌ"),
+    ('e', "èéêëēĕėęěȅȇȩᴱᵉḕḗḙḛḝẹẻẽếềểễệₑℯℰⅇɇ"),
+    ('f', "ᶠḟℱꟳƒ"),
+    ('g', "ĝğġģǧǵᴳᵍḡℊǥɠɡ"),
+    ('h', "ĥȟʰᴴḣḥḧḩḫẖₕℋℌℍℎħɦⱨ"),
+    ('i', "ìíîïĩīĭįİǐȉȋᴵᵢḭḯỉịⁱℐℑℹⅈⅰɨı"),
+    ('j', "ĵǰʲᴶⅉⱼɉ"),
+    ('k', "ķǩᴷᵏḱḳḵₖƙⱪ"),
+    ('l', "ĺļľˡᴸḷḹḻḽₗℒℓⅼłƚɫɬⱡ"),
+    ('m', "ᴹᵐḿṁṃₘℳⅿ"),
+    ('n', "ñńņňǹᴺṅṇṉṋⁿₙℕɲƞŋ"),
+    ('o', "ºòóôõöōŏőơǒǫǭȍȏȫȭȯȱᴼᵒṍṏṑṓọỏốồổỗộớờởỡợₒℴøɵ"),
+    ('p', "ᴾᵖṕṗₚℙƥᵽ"),
+    ('q', "ℚꟴ𐞥ɋʠ"),
+    ('r', "ŕŗřȑȓʳᴿᵣṙṛṝṟℛℜℝɍɽɼ"),
+    ('s', "śŝşšſșˢṡṣṥṧṩẛₛʂ"),
+    ('t', "ţťțᵀᵗṫṭṯṱẗₜŧƫƭʈⱦ"),
+    ('u', "ùúûüũūŭůűųưǔǖǘǚǜȕȗᵁᵘᵤṳṵṷṹṻụủứừửữựʉ"),
+    ('v', "ᵛᵥṽṿⅴⱽʋⱴ"),
+    ('w', "ŵʷᵂẁẃẅẇẉẘⱳ"),
+    ('x', "ˣẋẍₓⅹ"),
+    ('y', "ýÿŷȳʸẏẙỳỵỷỹɏƴ"),
+    ('z', "źżžᶻẑẓẕℤℨƶȥʐⱬ"),
+];
+
+/// Letters that look like Latin ones, in the order of their numbers.
+const TWINS: [(char, char); 152] = [
+    ('\u{1eb}', 'q'),
+    ('\u{251}', 'a'),
+    ('\u{261}', 'g'),
+    ('\u{262}', 'g'),
+    ('\u{269}', 'i'),
+    ('\u{26a}', 'i'),
+    ('\u{274}', 'n'),
+    ('\u{280}', 'r'),
+    ('\u{28f}', 'y'),
+    ('\u{299}', 'b'),
+    ('\u{29c}', 'h'),
+    ('\u{29f}', 'l'),
+    ('Α', 'a'),
+    ('Β', 'b'),
+    ('Ε', 'e'),
+    ('Ζ', 'z'),
+    ('Η', 'h'),
+    ('Ι', 'i'),
+    ('Κ', 'k'),
+    ('Μ', 'm'),
+    ('Ν', 'n'),
+    ('Ο', 'o'),
+    ('Ρ', 'p'),
+    ('Τ', 't'),
+    ('Υ', 'y'),
+    ('Χ', 'x'),
+    ('α', 'a'),
+    ('γ', 'y'),
+    ('ε', 'e'),
+    ('η', 'n'),
+    ('ι', 'i'),
+    ('κ', 'k'),
+    ('ν', 'v'),
+    ('ο', 'o'),
+    ('ρ', 'p'),
+    ('τ', 't'),
+    ('υ', 'u'),
+    ('χ', 'x'),
+    ('ϲ', 'c'),
+    ('ϳ', 'j'),
+    ('Ѕ', 's'),
+    ('І', 'i'),
+    ('Ј', 'j'),
+    ('А', 'a'),
+    ('В', 'b'),
+    ('Е', 'e'),
+    ('З', 'z'),
+    ('К', 'k'),
+    ('М', 'm'),
+    ('Н', 'h'),
+    ('О', 'o'),
+    ('Р', 'p'),
+    ('С', 'c'),
+    ('Т', 't'),
+    ('У', 'y'),
+    ('Х', 'x'),
+    ('а', 'a'),
+    ('е', 'e'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('с', 'c'),
+    ('у', 'y'),
+    ('х', 'x'),
+    ('ѕ', 's'),
+    ('і', 'i'),
+    ('ј', 'j'),
+    ('Ѵ', 'v'),
+    ('ѵ', 'v'),
+    ('ү', 'y'),
+    ('һ', 'h'),
+    ('Ӏ', 'i'),
+    ('ӏ', 'l'),
+    ('Ԁ', 'd'),
+    ('ԁ', 'd'),
+    ('Ԛ', 'q'),
+    ('ԛ', 'q'),
+    ('Ԝ', 'w'),
+    ('ԝ', 'w'),
+    ('Ս', 'u'),
+    ('Օ', 'o'),
+    ('ո', 'n'),
+    ('ս', 'u'),
+    ('օ', 'o'),
+    ('Ꭰ', 'd'),
+    ('Ꭲ', 't'),
+    ('Ꭵ', 'i'),
+    ('Ꭺ', 'a'),
+    ('Ꭻ', 'j'),
+    ('Ꭼ', 'e'),
+    ('Ꮇ', 'm'),
+    ('Ꮋ', 'h'),
+    ('Ꮍ', 'y'),
+    ('Ꮐ', 'g'),
+    ('Ꮓ', 'z'),
+    ('Ꮖ', 'i'),
+    ('Ꮢ', 'r'),
+    ('Ꮤ', 'w'),
+    ('Ꮩ', 'v'),
+    ('Ꮪ', 's'),
+    ('Ꮮ', 'l'),
+    ('Ꮯ', 'c'),
+    ('Ꮲ', 'p'),
+    ('Ꮶ', 'k'),
+    ('Ᏼ', 'b'),
+    ('ᴀ', 'a'),
+    ('ᴄ', 'c'),
+    ('ᴅ', 'd'),
+    ('ᴇ', 'e'),
+    ('ᴊ', 'j'),
+    ('ᴋ', 'k'),
+    ('ᴍ', 'm'),
+    ('ᴏ', 'o'),
+    ('ᴘ', 'p'),
+    ('ᴛ', 't'),
+    ('ᴜ', 'u'),
+    ('ᴠ', 'v'),
+    ('ᴡ', 'w'),
+    ('ᴢ', 'z'),
+    ('\u{2113}', 'l'),
+    ('\u{2139}', 'i'),
+    ('\u{2170}', 'i'),
+    ('\u{217c}', 'l'),
+    ('⍳', 'i'),
+    ('⍴', 'p'),
+    ('⍺', 'a'),
+    ('ꓐ', 'b'),
+    ('ꓑ', 'p'),
+    ('ꓓ', 'd'),
+    ('ꓔ', 't'),
+    ('ꓖ', 'g'),
+    ('ꓗ', 'k'),
+    ('ꓙ', 'j'),
+    ('ꓚ', 'c'),
+    ('ꓜ', 'z'),
+    ('ꓝ', 'f'),
+    ('ꓟ', 'm'),
+    ('ꓠ', 'n'),
+    ('ꓡ', 'l'),
+    ('ꓢ', 's'),
+    ('ꓣ', 'r'),
+    ('ꓦ', 'v'),
+    ('ꓧ', 'h'),
+    ('ꓪ', 'w'),
+    ('ꓫ', 'x'),
+    ('ꓬ', 'y'),
+    ('ꓮ', 'a'),
+    ('ꓰ', 'e'),
+    ('ꓲ', 'i'),
+    ('ꓳ', 'o'),
+    ('ꓴ', 'u'),
+    ('ꜰ', 'f'),
+    ('ꜱ', 's'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_twins_is_in_order() {
+        assert!(TWINS.is_sorted_by_key(|(odd, _)| *odd));
+    }
+
+    #[test]
+    fn letters_in_any_dress_are_the_same_letter() {
+        for (odd, expected) in [
+            ("IGNORE", "ignore"),
+            ("іgnоrе", "ignore"),
+            ("𝐢𝐠𝐧𝐨𝐫𝐞", "ignore"),
+            ("ｉｇｎｏｒｅ", "ignore"),
+            ("ⓘⓖⓝⓞⓡⓔ", "ignore"),
+            ("ɪɢɴᴏʀᴇ", "ignore"),
+            ("i\u{200b}g\u{ad}n\u{301}óre", "ignore"),
+            ("größe", "große"),
+        ] {
+            assert_eq!(odd.chars().filter_map(plain).collect::<String>(), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_of_two_alphabets_is_told_by_what_it_is_taken_for() {
+        for (text, expected) in [
+            ("send_emаil", Some("email")),
+            ("https://pаypal.example/", Some("paypal")),
+            ("größe", None),
+            ("привет", None),
+            ("file.txt", None),
+            ("α-version", None),
+        ] {
+            assert_eq!(reads_as(text).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Fingerprints: a SHA-256 over a list of texts, such that two different lists never share one.
+
+use sha2::{Digest as _, Sha256};
+
+/// A fingerprint in the making.
+#[derive(Clone, Debug, Default)]
+pub struct Digest(Sha256);
+
+/// The fingerprint of `parts`.
+#[must_use]
+pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    parts.into_iter().fold(Digest::default(), Digest::with_bytes).hex()
+}
+
+impl Digest {
+    /// Starts a fingerprint for one purpose; those of different purposes never meet.
+    pub fn of(purpose: &str) -> Self {
+        Self::default().with(purpose)
+    }
+
+    /// Adds one text.
+    pub fn with(self, text: &str) -> Self {
+        self.with_bytes(text.as_bytes())
+    }
+
+    /// Adds some bytes, with their length, so that `ab`, `c` differs from `a`, `bc`.
+    pub fn with_bytes(mut self, bytes: &[u8]) -> Self {
+        self.0.update((bytes.len() as u64).to_be_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    /// The fingerprint as text.
+    pub fn hex(self) -> String {
+        let halves = self.0.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_characters_cut_differently_give_another_digest() {
+        let digests = [
+            Digest::of("test").with("ab").with("c").hex(),
+            Digest::of("test").with("a").with("bc").hex(),
+            Digest::of("test").with("abc").hex(),
+            Digest::of("other").with("abc").hex(),
+        ];
+        for (index, digest) in digests.iter().enumerate() {
+            assert_eq!(digest.len(), 64);
+            assert!(!digests[..index].contains(digest));
+        }
+        assert_eq!(of([b"test".as_slice(), b"abc"]), digests[2]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Shows text and values from outside so that they cannot hide or run on.
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::Value;
+
+use crate::characters;
+
+/// How much of a value is shown.
+pub const SHOWN: usize = 80;
+
+/// At most `limit` characters of the text; what a person could not see is escaped.
+#[must_use]
+pub fn shown_text(text: &str, limit: usize) -> String {
+    if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut length = 0;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let mut piece = String::new();
+        if is_hidden(character) {
+            // Writing to a string cannot fail.
+            let _ = write!(piece, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            piece.push(character);
+        }
+        length += piece.chars().count();
+        let room = if characters.peek().is_some() { limit.saturating_sub(1) } else { limit };
+        if length > room {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&piece);
+    }
+    shown
+}
+
+/// The JSON text of a value, escaped and cut at 80 characters.
+#[must_use]
+pub fn shown_value(value: &Value) -> String {
+    // Four bytes are the longest character, and one character more tells that there is a rest.
+    let mut beginning = Beginning { bytes: Vec::new(), room: 4 * (SHOWN + 1) };
+    // The only error is that the room is used up, which is what it is for.
+    let _ = serde_json::to_writer(&mut beginning, value);
+    shown_text(&String::from_utf8_lossy(&beginning.bytes), SHOWN)
+}
+
+/// Keeps the first bytes written to it and refuses the rest, so that a large value is not
+/// written out to show its beginning.
+struct Beginning {
+    bytes: Vec<u8>,
+    room: usize,
+}
+
+impl io::Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.room);
+        self.bytes.extend(bytes.iter().take(taken));
+        self.room -= taken;
+        if taken == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a character has no look of its own or changes how others are read.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || characters::is_hidden(character)
+        || characters::is_selector(character)
+        || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_shown_as_escapes() {
+        let cases = [
+            ("plain ü 搜", "plain ü 搜"),
+            ("a\u{1b}[31m", "a\\u{1b}[31m"),
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("a\u{200b}b", "a\\u{200b}b"),
+            ("\u{e0041}", "\\u{e0041}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown_text(text, 80), expected);
+        }
+    }
+
+    #[test]
+    fn text_is_cut_to_the_limit_and_says_so() {
+        let cases = [("abcde", 5, "abcde"), ("abcdef", 5, "abcd…"), ("ab", 1, "…"), ("", 0, "")];
+        for (text, limit, expected) in cases {
+            assert_eq!(shown_text(text, limit), expected, "{text} {limit}");
+        }
+    }
+
+    #[test]
+    fn a_large_value_is_shown_by_its_beginning() {
+        let shown = shown_value(&json!(["a".repeat(100_000)]));
+        assert_eq!(shown, format!("[\"{}…", "a".repeat(77)));
+        assert_eq!(shown_value(&json!({"a": [1, null]})), "{\"a\":[1,null]}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_and_nothing_long_is_shown(text in "\\PC{0,60}[\\x00-\\x1f]{0,3}\\PC{0,60}") {
+            let shown = shown_value(&Value::String(text));
+            prop_assert!(shown.chars().count() <= SHOWN);
+            prop_assert!(!shown.chars().any(is_hidden));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What Switchboard does to texts before it shows, compares or stores them.
+//!
+//! In go strings from servers, models and people; out come escaped, shortened or redacted ones, the
+//! names that are close to one another, and digests. Pure, with one exception: [`redact`] keeps one
+//! list per process of the secrets that must never be written down. Nothing here does I/O.
+
+pub mod characters;
+pub mod digest;
+mod escape;
+mod excerpt;
+mod near_miss;
+pub mod percent;
+pub mod redact;
+pub mod secret_shapes;
+mod similar;
+mod suggest;
+mod truncate;
+mod visible_text;
+mod words;
+
+pub use digest::Digest;
+pub use escape::{
+    coded_json, escape, escape_json, escape_line, escape_prose, escape_prose_line, unescape,
+    unescape_line,
+};
+pub use excerpt::{SHOWN, shown_text, shown_value};
+pub use near_miss::{is_near, is_same_but_for_joins, traces};
+pub use similar::suggestion;
+pub use suggest::nearest;
+pub use truncate::shorten;
+pub use visible_text::{is_visible, shown, shown_whole};
+pub use words::{each_part, each_word, is_common, stem};

@@ -1,0 +1,369 @@
+//! Takes secrets out of everything that is written down or shown: the ones we know, and whatever looks like one.
+//!
+//! What the process has resolved as a secret is known to the whole process, because every log, event,
+//! record and message of it is a way out.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use aho_corasick::packed::Searcher;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Span, packed};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+
+use crate::{percent, secret_shapes};
+
+/// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
+pub const MARK: &str = "[redacted]";
+
+/// A shorter secret is not known: taking it out would garble ordinary words.
+const SHORTEST: usize = 8;
+/// As many secrets are known; a process that resolves more forgets none, it only stops learning.
+const MOST: usize = 4_096;
+
+/// Up to so many patterns the table takes one step for every byte.
+const FEW: usize = 200;
+
+#[derive(Default)]
+struct Known {
+    values: BTreeSet<String>,
+    patterns: Vec<Pattern>,
+    /// The patterns that may begin with a byte, for every byte.
+    by_first: Vec<Vec<usize>>,
+    /// Finds where a pattern may begin, many bytes in one step; there may be too many patterns, or
+    /// a processor that cannot.
+    quick: Option<Searcher>,
+    table: Option<AhoCorasick>,
+}
+
+/// A secret that is known, or the beginning of a shape with its number.
+struct Pattern {
+    text: String,
+    shape: Option<usize>,
+}
+
+impl Known {
+    fn of(values: BTreeSet<String>) -> Self {
+        let shapes = secret_shapes::beginnings().enumerate();
+        let shapes =
+            shapes.map(|(number, text)| Pattern { text: text.into(), shape: Some(number) });
+        let known = values.iter().map(|text| Pattern { text: text.clone(), shape: None });
+        let patterns: Vec<Pattern> = shapes.chain(known).collect();
+        let mut by_first = vec![Vec::new(); 256];
+        for (number, pattern) in patterns.iter().enumerate() {
+            let first = pattern.text.bytes().next().unwrap_or_default();
+            for byte in BTreeSet::from([first.to_ascii_lowercase(), first.to_ascii_uppercase()]) {
+                if let Some(list) = by_first.get_mut(usize::from(byte)) {
+                    list.push(number);
+                }
+            }
+        }
+        let quick = quick(&patterns);
+        let table = if quick.is_none() { table(&patterns) } else { None };
+        Self { values, patterns, by_first, quick, table }
+    }
+
+    /// Where secrets are, in order and without overlap.
+    fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut places: Vec<Range<usize>> = Vec::new();
+        if let Some(quick) = &self.quick {
+            let mut from = 0;
+            while let Some(hit) = quick.find_in(bytes, Span::from(from..bytes.len())) {
+                let first = bytes.get(hit.start()).copied().unwrap_or_default();
+                let may_be = self.by_first.get(usize::from(first)).into_iter().flatten();
+                places.extend(
+                    may_be.filter_map(|number| self.secret_at(*number, bytes, hit.start())),
+                );
+                from = hit.start() + 1;
+            }
+        } else if let Some(table) = &self.table {
+            let hits = table.find_overlapping_iter(bytes);
+            places.extend(
+                hits.filter_map(|hit| self.secret_at(hit.pattern().as_usize(), bytes, hit.start())),
+            );
+        } else {
+            // Nothing can be told apart, so all of it goes.
+            places.push(0..bytes.len());
+        }
+        merged(places)
+    }
+
+    /// The secret that begins at `start`, if it is the one of this pattern.
+    fn secret_at(&self, number: usize, bytes: &[u8], start: usize) -> Option<Range<usize>> {
+        let pattern = self.patterns.get(number)?;
+        let end = start + pattern.text.len();
+        let written = bytes.get(start..end)?;
+        match pattern.shape {
+            Some(shape) if written.eq_ignore_ascii_case(pattern.text.as_bytes()) => {
+                secret_shapes::secret_at(bytes, shape, start)
+            }
+            // A value is itself or it is not, letter case and all.
+            None if written == pattern.text.as_bytes() => Some(start..end),
+            _ => None,
+        }
+    }
+}
+
+/// So many bytes of a pattern are looked for at first.
+const FIRST_BYTES: usize = 4;
+
+fn quick(patterns: &[Pattern]) -> Option<Searcher> {
+    let mut firsts = BTreeSet::new();
+    for pattern in patterns {
+        let first = pattern.text.as_bytes().get(..FIRST_BYTES).unwrap_or(pattern.text.as_bytes());
+        if pattern.shape.is_some_and(secret_shapes::is_any_case) {
+            firsts.extend(cases(first.get(..3)?));
+        } else {
+            firsts.insert(first.to_vec());
+        }
+    }
+    packed::Config::new().builder().extend(firsts).build()
+}
+
+/// The bytes in all combinations of small and capital letters.
+fn cases(bytes: &[u8]) -> Vec<Vec<u8>> {
+    bytes.iter().fold(vec![Vec::new()], |begun, byte| {
+        let both = BTreeSet::from([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+        let with = |end: u8| begun.iter().map(move |text| [text.as_slice(), &[end]].concat());
+        both.into_iter().flat_map(with).collect()
+    })
+}
+
+fn table(patterns: &[Pattern]) -> Option<AhoCorasick> {
+    // The faster table grows with every pattern.
+    let kind = (patterns.len() < FEW).then_some(AhoCorasickKind::DFA);
+    let texts = patterns.iter().map(|pattern| &pattern.text);
+    AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(texts).ok()
+}
+
+fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    places.sort_by_key(|place| place.start);
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for place in places {
+        match merged.last_mut() {
+            Some(last) if place.start < last.end => last.end = last.end.max(place.end),
+            _ => merged.push(place),
+        }
+    }
+    merged
+}
+
+static KNOWN: LazyLock<Mutex<Arc<Known>>> =
+    LazyLock::new(|| Mutex::new(Arc::new(Known::of(BTreeSet::new()))));
+
+fn known() -> Arc<Known> {
+    Arc::clone(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Has these values taken out of everything from here on.
+pub fn remember<'a>(secrets: impl IntoIterator<Item = &'a str>) {
+    let mut held = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut values = held.values.clone();
+    for secret in secrets {
+        for form in forms(secret).into_iter().filter(|form| form.len() >= SHORTEST) {
+            if values.len() < MOST {
+                values.insert(form);
+            }
+        }
+    }
+    if values != held.values {
+        *held = Arc::new(Known::of(values));
+    }
+}
+
+/// A secret as it is, as JSON of several programs writes it and JSON inside JSON, as addresses and
+/// pages do, in hexadecimal digits and in base64.
+fn forms(secret: &str) -> Vec<String> {
+    let secret = secret.trim();
+    // As it is first: where there is no room for all, this is the one that counts.
+    let mut forms = vec![secret.to_owned()];
+    let in_json = json_forms(secret);
+    let inside: Vec<String> = in_json.iter().flat_map(|json| json_forms(json)).collect();
+    forms.extend(in_json.into_iter().chain(inside));
+    // Programs differ in what they leave as it is in an address, and in the case of its digits.
+    for kept in [&b"-._~"[..], b"-._~/", b"-._~!'()*", b"-._~/:@!$&'()*+,;="] {
+        let address = percent::encoded(secret, kept);
+        forms.push(lower_digits(&address));
+        forms.push(address.replace("%20", "+"));
+        forms.push(address);
+    }
+    forms.extend(in_page(secret));
+    if secret.len() >= SHORTEST_ENCODED {
+        let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        forms.push(digits.to_uppercase());
+        forms.push(digits);
+        forms.extend(in_base64(secret));
+    }
+    forms
+}
+
+/// A text as JSON writes it: with letters of all alphabets or in plain ASCII, with and without the
+/// escapes that a page or a script would want.
+fn json_forms(text: &str) -> Vec<String> {
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let json = json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default();
+    let escaped = |is_left: fn(char) -> bool| {
+        json.chars().fold(String::new(), |mut written, letter| {
+            if is_left(letter) {
+                written.push(letter);
+            } else {
+                let mut units = [0; 2];
+                for unit in letter.encode_utf16(&mut units) {
+                    written.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            written
+        })
+    };
+    let for_pages = escaped(|letter| !matches!(letter, '<' | '>' | '&'));
+    let for_scripts = escaped(|letter| letter.is_ascii() && !"<>&='".contains(letter));
+    let plain = escaped(|letter| letter.is_ascii());
+    let slashes = [json.replace('/', "\\/"), plain.replace('/', "\\/")];
+    let upper = [&for_pages, &for_scripts, &plain].map(|text| upper_digits(text));
+    let rest = [json.to_owned(), for_pages, for_scripts, plain];
+    slashes.into_iter().chain(upper).chain(rest).collect()
+}
+
+/// A text with the digits after `\u` in upper case.
+fn upper_digits(text: &str) -> String {
+    digits_after(text, "\\u", 4, str::to_uppercase)
+}
+
+/// A text with the digits after `%` in lower case.
+fn lower_digits(text: &str) -> String {
+    digits_after(text, "%", 2, str::to_lowercase)
+}
+
+fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) -> String {
+    let mut parts = text.split(sign);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut written, part| {
+        let (digits, rest) = part.split_at_checked(count).unwrap_or((part, ""));
+        written.push_str(sign);
+        written.push_str(&case(digits));
+        written.push_str(rest);
+        written
+    })
+}
+
+/// A text as pages write it.
+fn in_page(text: &str) -> [String; 2] {
+    let page = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let page = page.replace('"', "&quot;");
+    [page.replace('\'', "&#39;"), page.replace('\'', "&#x27;")]
+}
+
+/// A shorter secret leaves too little of itself in another writing.
+const SHORTEST_ENCODED: usize = 12;
+
+/// The digits of base64 that a secret always has, wherever in a text it begins.
+fn in_base64(secret: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    // So many digits at the beginning belong to what stands before as well.
+    for (before, shared) in [("", 0), ("x", 2), ("xx", 3)] {
+        let text = format!("{before}{secret}");
+        let digits = BASE64_STANDARD_NO_PAD.encode(&text);
+        // The last digit may hold bits of what follows.
+        let end = text.len() * 8 / 6;
+        if let Some(own) = digits.get(shared..end) {
+            all.push(own.replace('+', "-").replace('/', "_"));
+            all.push(own.to_owned());
+        }
+    }
+    all
+}
+
+/// The bytes without secrets; `None` if there are none in them, which takes one pass and no copy.
+#[must_use]
+pub fn redacted(bytes: &[u8]) -> Option<Vec<u8>> {
+    let places = known().places(bytes);
+    if places.is_empty() {
+        return None;
+    }
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for place in places {
+        clean.extend_from_slice(bytes.get(from..place.start).unwrap_or_default());
+        clean.extend_from_slice(MARK.as_bytes());
+        from = place.end;
+    }
+    clean.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    Some(clean)
+}
+
+/// The text without secrets.
+#[must_use]
+pub fn text(text: &str) -> Cow<'_, str> {
+    match redacted(text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+    }
+}
+
+/// Whether the value of a variable or a header of this name is a secret that is written out.
+#[must_use]
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let is_plain = value.len() >= SHORTEST && !value.starts_with(['/', '.', '~']);
+    secret_shapes::finds_any(value.as_bytes())
+        || (is_plain && secret_shapes::is_secret_name(name) && !value.contains("://"))
+}
+
+/// Takes secrets out of what comes in pieces, line by line; a private key may have many lines.
+#[derive(Debug, Default)]
+pub struct Lines {
+    held: Vec<u8>,
+    in_key: bool,
+}
+
+/// A longer line is looked at in parts.
+const LONGEST_LINE: usize = 64 * 1_024;
+
+impl Lines {
+    /// What can be written now.
+    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(piece);
+        let mut out = Vec::new();
+        while let Some(end) = memchr::memchr(b'\n', &self.held)
+            .map(|at| at + 1)
+            .or_else(|| (self.held.len() > LONGEST_LINE).then_some(self.held.len()))
+        {
+            let rest = self.held.split_off(end);
+            let line = std::mem::replace(&mut self.held, rest);
+            self.line(&line, &mut out);
+        }
+        out
+    }
+
+    /// What was held back.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let line = std::mem::take(&mut self.held);
+        self.line(&line, &mut out);
+        out
+    }
+
+    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        let holds = |words: &[u8]| memchr::memmem::find(line, words).is_some();
+        if self.in_key {
+            self.in_key = !holds(b"-----END ");
+            return;
+        }
+        let opens = holds(b"-----BEGIN ") && holds(b"PRIVATE KEY") && !holds(b"-----END ");
+        match redacted(line) {
+            None => out.extend_from_slice(line),
+            Some(clean) => {
+                out.extend_from_slice(&clean);
+                if opens {
+                    out.push(b'\n');
+                }
+            }
+        }
+        self.in_key = opens;
+    }
+}
+
+#[cfg(test)]
+#[path = "redact_tests.rs"]
+mod tests;

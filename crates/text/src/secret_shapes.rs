@@ -1,0 +1,338 @@
+//! Texts that look like secrets whoever made them: tokens with well-known beginnings, keys, headers.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// A beginning of a secret, and what has to follow for it to be one.
+struct Shape {
+    begins: &'static str,
+    follows: Follows,
+}
+
+#[derive(Clone, Copy)]
+enum Follows {
+    /// So many letters and digits, and `_` or `-`.
+    Word(usize),
+    /// So many capital letters and digits: the name of a key, and the key itself if it stands
+    /// beside it.
+    KeyName(usize),
+    /// The value of a field whose name ends like this.
+    Field(usize),
+    /// The two further parts of a signed token.
+    SignedToken,
+    /// A private key up to its end line.
+    PrivateKey,
+    /// The value of a header or a field that holds a proof.
+    Header,
+    /// A proof after the word that says what kind it is.
+    Bearer,
+    /// So many letters, digits and dots.
+    Dotted(usize),
+    /// The password between a name and the host of an address.
+    Login,
+}
+
+use Follows::{Bearer, Dotted, Field, Header, KeyName, Login, PrivateKey, SignedToken, Word};
+
+const SHAPES: &[Shape] = &[
+    Shape { begins: "ghp_", follows: Word(10) },
+    Shape { begins: "gho_", follows: Word(10) },
+    Shape { begins: "ghu_", follows: Word(10) },
+    Shape { begins: "ghs_", follows: Word(10) },
+    Shape { begins: "ghr_", follows: Word(10) },
+    Shape { begins: "github_pat_", follows: Word(10) },
+    Shape { begins: "glpat-", follows: Word(10) },
+    Shape { begins: "AKIA", follows: KeyName(12) },
+    Shape { begins: "ASIA", follows: KeyName(12) },
+    Shape { begins: "sk-", follows: Word(16) },
+    Shape { begins: "sk_live_", follows: Word(10) },
+    Shape { begins: "sk_test_", follows: Word(10) },
+    Shape { begins: "rk_live_", follows: Word(10) },
+    Shape { begins: "whsec_", follows: Word(16) },
+    Shape { begins: "xoxb-", follows: Word(10) },
+    Shape { begins: "xoxp-", follows: Word(10) },
+    Shape { begins: "xoxa-", follows: Word(10) },
+    Shape { begins: "xoxs-", follows: Word(10) },
+    Shape { begins: "xapp-", follows: Word(10) },
+    Shape { begins: "AIza", follows: Word(30) },
+    Shape { begins: "ya29.", follows: Word(20) },
+    Shape { begins: "npm_", follows: Word(30) },
+    Shape { begins: "pypi-", follows: Word(30) },
+    Shape { begins: "hf_", follows: Word(30) },
+    Shape { begins: "dop_v1_", follows: Word(30) },
+    Shape { begins: "shpat_", follows: Word(20) },
+    Shape { begins: "lin_api_", follows: Word(20) },
+    Shape { begins: "gsk_", follows: Word(20) },
+    Shape { begins: "hvs.", follows: Word(16) },
+    Shape { begins: "SG.", follows: Dotted(24) },
+    Shape { begins: "dckr_pat_", follows: Word(16) },
+    Shape { begins: "glrt-", follows: Word(16) },
+    Shape { begins: "nvapi-", follows: Word(20) },
+    Shape { begins: "ATATT3x", follows: Word(20) },
+    Shape { begins: "AGE-SECRET-KEY-", follows: Word(20) },
+    Shape { begins: "://", follows: Login },
+    Shape { begins: "eyJ", follows: SignedToken },
+    Shape { begins: "-----BEGIN ", follows: PrivateKey },
+    Shape { begins: "authorization", follows: Header },
+    Shape { begins: "bearer ", follows: Bearer },
+    Shape { begins: "secret_access_key", follows: Field(30) },
+    Shape { begins: "SECRET_ACCESS_KEY", follows: Field(30) },
+    Shape { begins: "secretAccessKey", follows: Field(30) },
+    Shape { begins: "SecretAccessKey", follows: Field(30) },
+    Shape { begins: "secret access key", follows: Field(30) },
+];
+
+/// The beginnings, in the order of [`SHAPES`].
+pub(crate) fn beginnings() -> impl Iterator<Item = &'static str> {
+    SHAPES.iter().map(|shape| shape.begins)
+}
+
+/// Whether the beginning `number` counts in small and capital letters alike.
+pub(crate) fn is_any_case(number: usize) -> bool {
+    SHAPES.get(number).is_none_or(|shape| matches!(shape.follows, Header | Bearer))
+}
+
+static ALONE: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings()).ok());
+
+/// Whether there is anything that looks like a secret.
+pub fn finds_any(bytes: &[u8]) -> bool {
+    // Without the table every text counts as one that holds a secret.
+    ALONE.as_ref().is_none_or(|table| {
+        table
+            .find_overlapping_iter(bytes)
+            .any(|hit| secret_at(bytes, hit.pattern().as_usize(), hit.start()).is_some())
+    })
+}
+
+/// The secret that the beginning `number` at `start` belongs to, if it is one.
+pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Range<usize>> {
+    let shape = SHAPES.get(number)?;
+    let after = start + shape.begins.len();
+    let written = bytes.get(start..after)?;
+    let rest = bytes.get(after..)?;
+    let is_free = start.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|before| {
+        !before.is_ascii_alphanumeric() && *before != b'_' || follows_code(bytes, start)
+    });
+    let exact = written == shape.begins.as_bytes();
+    let run = |fits: fn(u8) -> bool| rest.iter().take_while(|byte| fits(**byte)).count();
+    let end = match shape.follows {
+        Word(least) if exact && is_free => {
+            let count = run(is_token_byte);
+            let long = count >= least;
+            // Words joined by hyphens are prose; a token has a digit or a capital letter.
+            let mixed = rest
+                .iter()
+                .take(count)
+                .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+            (long && (mixed || shape.begins != "sk-")).then_some(after + count)?
+        }
+        KeyName(least) if exact && is_free => {
+            let count = run(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+            let beside = rest.get(count..).and_then(key_beside).unwrap_or(0);
+            (count >= least).then_some(after + count + beside)?
+        }
+        Field(least) if exact => {
+            return field(rest, least).map(|at| after + at.start..after + at.end);
+        }
+        Dotted(least) if exact && is_free => {
+            let count = run(|byte| is_token_byte(byte) || byte == b'.');
+            (count >= least).then_some(after + count)?
+        }
+        Login => return login(rest).map(|found| after + found.start..after + found.end),
+        SignedToken if exact && is_free => signed_token(rest).map(|count| after + count)?,
+        PrivateKey => private_key(rest).map(|count| after + count)?,
+        Header => return header(rest).map(|found| after + found.start..after + found.end),
+        Bearer if is_free => {
+            let count = run(is_proof_byte);
+            let digits = rest.iter().take(count).any(u8::is_ascii_digit);
+            return (count >= 12 && digits).then_some(after..after + count);
+        }
+        Word(_) | KeyName(_) | Field(_) | Dotted(_) | SignedToken | Bearer => return None,
+    };
+    Some(start..end)
+}
+
+/// Whether the letters before belong to a code and not to a word: `\n` and `\u003d` of JSON, `%3D` of
+/// an address, or the colours of a terminal.
+fn follows_code(bytes: &[u8], start: usize) -> bool {
+    let before = bytes.get(start.saturating_sub(LONGEST_CODE)..start).unwrap_or_default();
+    let is_code = |sign: &[u8], digits: usize| {
+        let at = before.len().checked_sub(sign.len() + digits);
+        at.and_then(|at| before.get(at..))
+            .and_then(|code| code.strip_prefix(sign))
+            .is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit))
+    };
+    let is_letter = matches!(before, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f']);
+    is_letter
+        || is_code(b"%", 2)
+        || is_code(b"\\x", 2)
+        || is_code(b"\\u", 4)
+        || before.strip_suffix(b"m").is_some_and(is_colour)
+}
+
+/// The longest code that is looked for: the colours of a terminal as JSON writes them.
+const LONGEST_CODE: usize = 32;
+
+/// Whether it ends with the beginning and the numbers of a terminal's code.
+fn is_colour(before: &[u8]) -> bool {
+    let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    let numbers = before.iter().rev().take_while(|byte| is_number(byte)).count();
+    let before = before.get(..before.len() - numbers).unwrap_or_default();
+    let escape = before.strip_suffix(b"[").unwrap_or_default();
+    let writings: [&[u8]; 6] = [b"\x1b", b"\\u001b", b"\\u001B", b"\\x1b", b"\\e", b"\\033"];
+    writings.iter().any(|writing| escape.ends_with(writing))
+}
+
+const fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+const fn is_proof_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+}
+
+/// How long a key of 40 signs and what stands before it are, if there is one close by: the two are
+/// nearly always written together.
+fn key_beside(rest: &[u8]) -> Option<usize> {
+    const LENGTH: usize = 40;
+    const FARTHEST: usize = 48;
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
+    let mut start = 0;
+    while start <= FARTHEST {
+        let signs = rest.get(start..)?.iter();
+        let word = signs.clone().take_while(|byte| is_key(byte)).count();
+        let has = |is_one: fn(&u8) -> bool| signs.clone().take(word).any(is_one);
+        // Capital and small letters: no number, which stands in JSON without quotes.
+        if word == LENGTH && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) {
+            return Some(start + LENGTH);
+        }
+        start += word;
+        // Text that JSON is made of must stay whole.
+        let next = rest.get(start).filter(|byte| !matches!(byte, b'{' | b'}' | b'[' | b']'))?;
+        start += usize::from(!is_key(next));
+    }
+    None
+}
+
+/// The value after the name of a field, in JSON, in a file of settings or in a line of prose.
+fn field(rest: &[u8], least: usize) -> Option<Range<usize>> {
+    let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=' | b'`');
+    let start = rest.iter().take(12).take_while(|byte| is_between(byte)).count();
+    let count = rest.get(start..)?.iter().take_while(|byte| is_proof_byte(**byte)).count();
+    (start > 0 && count >= least).then_some(start..start + count)
+}
+
+/// What stands between the first colon and the last `@` of the part that names the host.
+fn login(rest: &[u8]) -> Option<Range<usize>> {
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'\\')
+    };
+    let host = rest.iter().take(300).take_while(|byte| !ends(byte)).count();
+    let host = rest.get(..host)?;
+    let at = memchr::memrchr(b'@', host)?;
+    let colon = memchr::memchr(b':', host.get(..at)?)?;
+    (colon + 1 < at).then_some(colon + 1..at)
+}
+
+/// Three parts of letters and digits with dots between them; the beginning has been taken off.
+fn signed_token(rest: &[u8]) -> Option<usize> {
+    let whole = rest.iter().take_while(|byte| is_token_byte(**byte) || **byte == b'.').count();
+    let mut parts = rest.get(..whole)?.split(|byte| *byte == b'.');
+    let (first, second) = (parts.next()?, parts.next()?);
+    (first.len() >= 6 && second.len() >= 6).then_some(whole)
+}
+
+/// Up to the end line, or all the rest where it was cut off.
+fn private_key(rest: &[u8]) -> Option<usize> {
+    let line = rest.get(..rest.len().min(60))?;
+    let title = memchr::memmem::find(line, b"-----")?;
+    memchr::memmem::find(line.get(..title)?, b"PRIVATE KEY")?;
+    let Some(last) = memchr::memmem::find(rest, b"-----END ") else { return Some(rest.len()) };
+    let tail = rest.get(last + 9..)?;
+    let close = memchr::memmem::find(tail, b"-----").map_or(tail.len(), |at| at + 5);
+    Some(last + 9 + close)
+}
+
+/// The value after `authorization`, in a header, in JSON or in JSON inside a string.
+fn header(rest: &[u8]) -> Option<Range<usize>> {
+    let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=');
+    let start = rest.iter().take_while(|byte| is_between(byte)).count();
+    if !rest.get(..start)?.iter().any(|byte| matches!(byte, b':' | b'=')) {
+        return None;
+    }
+    let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b'\r' | b'\n');
+    let value = rest.get(start..)?;
+    let word = value.iter().take_while(|byte| is_proof_byte(**byte)).count();
+    let scheme = value.get(..word)?.to_ascii_lowercase();
+    let schemes: [&[u8]; 9] = [
+        b"bearer",
+        b"basic",
+        b"token",
+        b"digest",
+        b"negotiate",
+        b"apikey",
+        b"key",
+        b"dpop",
+        b"hawk",
+    ];
+    let known = schemes.contains(&scheme.as_slice()) || scheme.starts_with(b"aws4");
+    let count = if known { value.iter().take_while(|byte| !ends(byte)).count() } else { word };
+    let digits = value.get(..count)?.iter().any(u8::is_ascii_digit);
+    (known && count > word + 1 || word >= 16 && digits).then_some(start..start + count)
+}
+
+/// Whether a variable, a header or a flag of this name holds a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "apikey",
+        "credential",
+        "credentials",
+        "authorization",
+        "cookie",
+        "bearer",
+        "pat",
+        "jwt",
+        "privatekey",
+    ];
+    let mut plain = String::new();
+    let mut lower = false;
+    for letter in name.chars() {
+        // `apiKey` is two words.
+        if lower && letter.is_ascii_uppercase() {
+            plain.push('_');
+        }
+        lower = letter.is_ascii_lowercase();
+        plain.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
+    }
+    let words: Vec<&str> = plain.split('_').filter(|word| !word.is_empty()).collect();
+    let pairs = words.windows(2).any(|pair| {
+        matches!(pair, ["api" | "access" | "private" | "secret" | "signing" | "auth", "key"])
+    });
+    pairs
+        || words.iter().any(|word| WORDS.contains(word))
+        || words.last() == Some(&"key")
+        || words.concat().ends_with("apikey")
+}
+
+/// The values of those names that hold secrets, and the proof after the word for its kind.
+pub fn named<'a>(
+    pairs: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> impl Iterator<Item = &'a str> {
+    let secret = pairs.into_iter().filter(|(name, _)| is_secret_name(name));
+    secret.flat_map(|(_, value)| {
+        let last = value.rsplit(' ').next().filter(|last| *last != value);
+        // A path is where a secret lies, not the secret.
+        std::iter::once(value.as_str())
+            .chain(last)
+            .filter(|value| !value.starts_with(['/', '.', '~']) && !value.contains(":\\"))
+    })
+}

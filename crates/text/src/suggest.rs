@@ -1,0 +1,262 @@
+//! Finds the known names nearest to one that is not known.
+
+use std::cmp::Ordering;
+
+/// Beyond this many characters a name is compared by its beginning only.
+const COMPARED: usize = 128;
+/// A shorter text is part of too many names to mean one of them.
+const SHORTEST_PART: usize = 3;
+
+/// The known names nearest to `wanted`, best first; empty when none is close.
+///
+/// Case and separators do not count: `get-weather`, `getWeather` and `get_weather` are the same.
+/// Typing slips, the same words in another order, a name that holds the wanted one and a name
+/// that the wanted one holds all count as near.
+#[must_use]
+pub fn nearest<'a>(
+    wanted: &str,
+    known: impl Iterator<Item = &'a str>,
+    limit: usize,
+) -> Vec<&'a str> {
+    let mut wanted_letters = Vec::new();
+    letters_into(wanted, &mut wanted_letters);
+    if wanted_letters.is_empty() || limit == 0 {
+        return Vec::new();
+    }
+    let wanted_words = sorted_words(wanted);
+    let allowed = allowed_slips(wanted_letters.len());
+    let mut letters = Vec::new();
+    let mut rows = Rows::default();
+    let mut best: Vec<(usize, &'a str)> = Vec::new();
+    for name in known {
+        letters_into(name, &mut letters);
+        let Some(mut cost) = cost(&wanted_letters, &letters, allowed, &mut rows)
+            .or_else(|| same_words(&wanted_words, name, &letters, &wanted_letters))
+        else {
+            continue;
+        };
+        if name == wanted {
+            cost = 0;
+        }
+        let at = best.partition_point(|entry| by_nearness(entry, &(cost, name)).is_lt());
+        if at < limit && best.get(at).is_none_or(|entry| entry.1 != name) {
+            best.insert(at, (cost, name));
+            best.truncate(limit);
+        }
+    }
+    best.into_iter().map(|(_, name)| name).collect()
+}
+
+fn by_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
+    left.0.cmp(&right.0).then(left.1.len().cmp(&right.1.len())).then(left.1.cmp(right.1))
+}
+
+fn letters_into(name: &str, letters: &mut Vec<char>) {
+    letters.clear();
+    let bare = name.chars().filter(|character| character.is_alphanumeric());
+    letters.extend(bare.flat_map(char::to_lowercase).take(COMPARED));
+}
+
+/// How many slips a name of this length may have before it is another name.
+fn allowed_slips(length: usize) -> usize {
+    match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    }
+}
+
+/// How far apart two names are in tenths of a slip, or nothing when they are not close.
+fn cost(wanted: &[char], known: &[char], allowed: usize, rows: &mut Rows) -> Option<usize> {
+    if wanted == known {
+        return Some(1);
+    }
+    let slips = rows.slips(wanted, known, allowed).map(|slips| slips * 10);
+    let (short, long) = if wanted.len() <= known.len() { (wanted, known) } else { (known, wanted) };
+    if short.len() < SHORTEST_PART {
+        return slips;
+    }
+    let extra = long.len() - short.len();
+    let part = if long.starts_with(short) {
+        Some(12 + extra.min(15))
+    } else if long.windows(short.len()).any(|window| window == short) {
+        Some(15 + extra.min(20))
+    } else {
+        None
+    };
+    match (slips, part) {
+        (Some(slips), Some(part)) => Some(slips.min(part)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn same_words(
+    wanted_words: &[String],
+    name: &str,
+    letters: &[char],
+    wanted_letters: &[char],
+) -> Option<usize> {
+    // Equal length first: words are only taken apart for the few names that can be equal.
+    let possible = wanted_words.len() > 1 && letters.len() == wanted_letters.len();
+    (possible && sorted_words(name) == wanted_words).then_some(11)
+}
+
+fn sorted_words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    crate::words::each_part(name, |word| words.push(word.to_owned()));
+    words.sort_unstable();
+    words
+}
+
+/// The last three rows of the edit distance table, kept between names.
+#[derive(Default)]
+struct Rows {
+    before: Vec<usize>,
+    previous: Vec<usize>,
+    current: Vec<usize>,
+}
+
+impl Rows {
+    /// Letters added, dropped, replaced or swapped with their neighbour, up to `allowed`.
+    fn slips(&mut self, wanted: &[char], known: &[char], allowed: usize) -> Option<usize> {
+        if wanted.len().abs_diff(known.len()) > allowed {
+            return None;
+        }
+        self.previous.clear();
+        self.previous.extend(0..=known.len());
+        self.before.clone_from(&self.previous);
+        let mut letter_before = None;
+        for (row, letter) in wanted.iter().enumerate() {
+            self.current.clear();
+            self.current.push(row + 1);
+            let mut least = row + 1;
+            for (column, other) in known.iter().enumerate() {
+                let value = self.cell(column, (letter, letter_before), other, known);
+                self.current.push(value);
+                least = least.min(value);
+            }
+            if least > allowed {
+                return None;
+            }
+            std::mem::swap(&mut self.before, &mut self.previous);
+            std::mem::swap(&mut self.previous, &mut self.current);
+            letter_before = Some(letter);
+        }
+        self.previous.last().copied().filter(|slips| *slips <= allowed)
+    }
+
+    fn cell(
+        &self,
+        column: usize,
+        (letter, letter_before): (&char, Option<&char>),
+        other: &char,
+        known: &[char],
+    ) -> usize {
+        let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
+        let replaced = at(&self.previous, column) + usize::from(letter != other);
+        let dropped = at(&self.previous, column + 1) + 1;
+        let added = at(&self.current, column) + 1;
+        let mut value = replaced.min(dropped).min(added);
+        if let Some(left) = column.checked_sub(1) {
+            let swapped = known.get(left) == Some(letter) && letter_before == Some(other);
+            if swapped && letter != other {
+                value = value.min(at(&self.before, left) + 1);
+            }
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KNOWN: [&str; 9] = [
+        "get_weather",
+        "get_forecast",
+        "read_file",
+        "write_file",
+        "read_text_file",
+        "list_directory",
+        "ls",
+        "createIssue",
+        "搜索网页",
+    ];
+
+    fn near(wanted: &str) -> Vec<&'static str> {
+        nearest(wanted, KNOWN.into_iter(), 3)
+    }
+
+    #[test]
+    fn near_names_come_best_first_and_far_ones_not_at_all() {
+        let cases: [(&str, &[&str]); 14] = [
+            ("get-weather", &["get_weather"]),
+            ("getWeather", &["get_weather"]),
+            ("GET WEATHER", &["get_weather"]),
+            ("get_wether", &["get_weather"]),
+            ("get_waether", &["get_weather"]),
+            ("weather_get", &["get_weather"]),
+            ("weather", &["get_weather"]),
+            ("file", &["read_file", "write_file", "read_text_file"]),
+            ("raed_file", &["read_file"]),
+            ("create_issue", &["createIssue"]),
+            ("github__create_issue", &["createIssue"]),
+            ("搜索网", &["搜索网页"]),
+            ("l", &[]),
+            ("send_email", &[]),
+        ];
+        for (wanted, expected) in cases {
+            assert_eq!(near(wanted), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_a_letter_added_dropped_replaced_or_swapped() {
+        let cases = [("ab", "ba", 1), ("abc", "abxc", 1), ("abc", "ac", 1), ("abc", "axc", 1)];
+        for (left, right, expected) in cases {
+            let left: Vec<char> = left.chars().collect();
+            let right: Vec<char> = right.chars().collect();
+            assert_eq!(Rows::default().slips(&left, &right, 3), Some(expected));
+            assert_eq!(Rows::default().slips(&left, &right, 0), None);
+        }
+    }
+
+    #[test]
+    fn nothing_wanted_or_nothing_allowed_gives_nothing() {
+        assert_eq!(near(""), Vec::<&str>::new());
+        assert_eq!(near("__"), Vec::<&str>::new());
+        assert_eq!(nearest("ls", KNOWN.into_iter(), 0), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn the_name_itself_comes_before_its_twin_in_another_case() {
+        let known = ["getWeather", "get-weather", "get_weather"];
+        assert_eq!(nearest("get_weather", known.into_iter(), 1), ["get_weather"]);
+    }
+
+    proptest! {
+        #[test]
+        fn slips_are_symmetric_and_zero_only_for_equals(left in "[ab]{0,8}", right in "[ab]{0,8}") {
+            let left: Vec<char> = left.chars().collect();
+            let right: Vec<char> = right.chars().collect();
+            let mut rows = Rows::default();
+            let there = rows.slips(&left, &right, 9);
+            prop_assert_eq!(there, rows.slips(&right, &left, 9));
+            prop_assert_eq!(there == Some(0), left == right);
+        }
+
+        #[test]
+        fn any_text_is_answered_within_the_limit(
+            wanted in "\\PC{0,40}",
+            known in proptest::collection::vec("\\PC{0,40}", 0..20),
+            limit in 0_usize..5,
+        ) {
+            let found = nearest(&wanted, known.iter().map(String::as_str), limit);
+            prop_assert!(found.len() <= limit);
+            prop_assert!(found.iter().all(|name| known.iter().any(|other| other == name)));
+        }
+    }
+}

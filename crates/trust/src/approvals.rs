@@ -1,0 +1,322 @@
+//! `Approvals`: which entries of project files a person has agreed to run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use switchboard_config::{Consents, ServerConfig};
+use switchboard_core::ServerId;
+use switchboard_document::{ConfigError, change, read_text};
+
+use crate::always_answers::Remembered;
+
+/// Project file -> server -> digest of the approved entry.
+type Table = BTreeMap<String, BTreeMap<String, String>>;
+
+/// What stands for all hooks of a file, in the place of a server.
+const HOOKS: &str = "hooks";
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct OnDisk {
+    approvals: Table,
+    /// What the approved entries were, without the values of variables and headers.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    entries: Table,
+}
+
+/// What was approved, kept in the state folder, where no project can write.
+///
+/// An approval is for one entry of one file, exactly as it was read: if either changes, the server
+/// waits again.
+#[derive(Debug, Clone, Default)]
+pub struct Approvals {
+    path: PathBuf,
+    table: Table,
+    /// What the approved entries were, for people.
+    entries: Table,
+    /// What was decided here and is not written yet: file, server, digest or none.
+    changes: Vec<(String, String, Option<String>)>,
+    /// The same for what the entries were.
+    shown: Vec<(String, String, Option<String>)>,
+    problem: Option<ConfigError>,
+}
+
+impl Approvals {
+    /// Where the approvals of a state folder are.
+    #[must_use]
+    pub fn file(state: &Path) -> PathBuf {
+        state.join("approvals.json")
+    }
+
+    /// Reads the approvals of a state folder. If they cannot be read, nothing is approved, and
+    /// loading a configuration reports why.
+    pub fn load(state: &Path) -> Self {
+        let path = Self::file(state);
+        let (read, problem) = match read(&path) {
+            Ok(read) => (read, None),
+            Err(problem) => (OnDisk::default(), Some(problem)),
+        };
+        let OnDisk { approvals: table, entries } = read;
+        Self { path, table, entries, changes: Vec::new(), shown: Vec::new(), problem }
+    }
+
+    /// Agrees to run the server `name` of a project file as long as its entry has this digest, which
+    /// is the `approval_digest` of the entry that the person was shown.
+    pub fn approve(
+        &mut self,
+        file: &Path,
+        name: &ServerId,
+        digest: &str,
+    ) -> Result<(), ConfigError> {
+        self.decide(identity(file)?, name.as_str(), Some(digest.to_owned()));
+        Ok(())
+    }
+
+    /// The same for an entry as it was read, which is kept to be compared with the next one.
+    pub fn approve_entry(&mut self, server: &ServerConfig) -> Result<(), ConfigError> {
+        let file = identity(&server.source.file)?;
+        let text = Some(server.lines().join("\n"));
+        self.shown.push((file, server.id.to_string(), text));
+        self.approve(&server.source.file, &server.id, &server.approval_digest)
+    }
+
+    /// What the entry of this server was when it was last approved.
+    #[must_use]
+    pub fn approved_text(&self, file: &Path, name: &ServerId) -> Option<&str> {
+        let file = identity(file).ok()?;
+        self.entries.get(&file)?.get(name.as_str()).map(String::as_str)
+    }
+
+    /// Takes back the approval of the server `name` of a project file.
+    pub fn revoke(&mut self, file: &Path, name: &ServerId) -> Result<(), ConfigError> {
+        self.decide(identity(file)?, name.as_str(), None);
+        Ok(())
+    }
+
+    fn decide(&mut self, file: String, name: &str, digest: Option<String>) {
+        let decision = (file, name.to_owned(), digest);
+        record(&mut self.table, &decision);
+        self.changes.push(decision);
+    }
+
+    /// Writes what was decided since `load`, on top of what others wrote meanwhile.
+    ///
+    /// This blocks for up to ten seconds if another process writes.
+    pub fn save(&mut self) -> Result<(), ConfigError> {
+        let mut written = OnDisk::default();
+        change(&self.path, |before| {
+            written = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
+            for decision in &self.changes {
+                record(&mut written.approvals, decision);
+            }
+            for entry in &self.shown {
+                record(&mut written.entries, entry);
+            }
+            let text = serde_json::to_string_pretty(&written);
+            text.map(|text| text + "\n")
+                .map_err(|cause| ConfigError::new(self.path.as_path(), cause.to_string()))
+        })?;
+        self.table = written.approvals;
+        self.entries = written.entries;
+        self.changes.clear();
+        self.shown.clear();
+        Ok(())
+    }
+
+    /// Whether this entry of this file is approved as it is.
+    fn holds(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
+        identity(file).is_ok_and(|file| {
+            self.table.get(&file).and_then(|servers| servers.get(name.as_str())).map(String::as_str)
+                == Some(digest)
+        })
+    }
+
+    /// What was approved of a project's file of hooks.
+    pub fn digest_of_hooks(&self, file: &Path) -> Option<&str> {
+        let mut names = hook_names(file).into_iter();
+        names.find_map(|name| self.table.get(&name)?.get(HOOKS).map(String::as_str))
+    }
+
+    /// Agrees to run the hooks of a project's file as long as they have this digest.
+    pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
+        identity(file)?;
+        for name in hook_names(file) {
+            self.decide(name, HOOKS, Some(digest.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Takes back the approval of a project's file of hooks.
+    pub fn revoke_hooks(&mut self, file: &Path) -> Result<(), ConfigError> {
+        for name in hook_names(file) {
+            self.decide(name, HOOKS, None);
+        }
+        Ok(())
+    }
+}
+
+impl Consents for Approvals {
+    fn approves(&self, file: &Path, server: &ServerId, digest: &str) -> bool {
+        self.holds(file, server, digest)
+    }
+
+    fn always(&self, server: &ServerId) -> BTreeSet<String> {
+        // A file that cannot be read allows nothing.
+        let remembered = self.path.parent().and_then(|state| Remembered::load(state).ok());
+        let mut always = remembered.unwrap_or_default().always;
+        always.remove(server.as_str()).unwrap_or_default().into_keys().collect()
+    }
+
+    fn problem(&self) -> Option<&ConfigError> {
+        self.problem.as_ref()
+    }
+}
+
+fn record(table: &mut Table, (file, name, digest): &(String, String, Option<String>)) {
+    match digest {
+        Some(digest) => {
+            table.entry(file.clone()).or_default().insert(name.clone(), digest.clone());
+        }
+        None => {
+            if let Some(servers) = table.get_mut(file) {
+                servers.remove(name);
+            }
+            table.retain(|_, servers| !servers.is_empty());
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<OnDisk, ConfigError> {
+    read_text(path)?.map(|text| parse(path, &text)).transpose().map(Option::unwrap_or_default)
+}
+
+fn parse(path: &Path, text: &str) -> Result<OnDisk, ConfigError> {
+    serde_json::from_str(text).map_err(|cause| {
+        ConfigError::new(path, format!("the approvals cannot be read: {cause}"))
+            .hint("remove the file and approve the servers again")
+    })
+}
+
+/// One spelling for one file: links, letter case and dots in a path make no second one.
+fn identity(file: &Path) -> Result<String, ConfigError> {
+    let real = fs::canonicalize(file)
+        .or_else(|cause| where_it_was(file).ok_or(cause))
+        .map_err(|cause| ConfigError::new(file, format!("cannot be found: {cause}")))?;
+    // The escaped form begins with a quote, so it cannot be mistaken for another path.
+    Ok(real.to_str().map_or_else(|| format!("{real:?}"), str::to_owned))
+}
+
+/// What a project's file of hooks is known by: its place in the project's folder, which is there
+/// also when the folder around the file was removed or leads elsewhere, and the file itself.
+fn hook_names(file: &Path) -> BTreeSet<String> {
+    let in_project = || {
+        let folder = file.parent()?;
+        let project = fs::canonicalize(folder.parent()?).ok()?;
+        let place = project.join(folder.file_name()?).join(file.file_name()?);
+        Some(place.to_str().map_or_else(|| format!("{place:?}"), str::to_owned))
+    };
+    in_project().into_iter().chain(identity(file).ok()).collect()
+}
+
+/// The place of a file that is gone.
+fn where_it_was(file: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(file.parent()?).ok()?;
+    Some(folder.join(file.file_name()?))
+}
+
+#[cfg(test)]
+#[path = "approvals_tests.rs"]
+mod loading_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixture {
+        folder: tempfile::TempDir,
+        file: PathBuf,
+        name: ServerId,
+    }
+
+    fn fixture() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("switchboard.json");
+        fs::write(&file, "{}").unwrap();
+        Fixture { folder, file, name: ServerId::new("files").unwrap() }
+    }
+
+    #[test]
+    fn an_approval_is_for_one_file_one_server_and_one_digest() {
+        let Fixture { folder, file, name } = fixture();
+        let state = folder.path().join("state");
+        let mut approvals = Approvals::load(&state);
+        approvals.approve(&file, &name, "d1").unwrap();
+        approvals.save().unwrap();
+        let approvals = Approvals::load(&state);
+        assert!(approvals.holds(&file, &name, "d1"));
+        assert!(!approvals.holds(&file, &name, "d2"));
+        assert!(!approvals.holds(&file, &ServerId::new("Files").unwrap(), "d1"));
+        let other = folder.path().join("other.json");
+        fs::write(&other, "{}").unwrap();
+        assert!(!approvals.holds(&other, &name, "d1"));
+        assert!(!approvals.holds(&folder.path().join("none.json"), &name, "d1"));
+    }
+
+    #[test]
+    fn a_revoked_approval_is_gone() {
+        let Fixture { folder, file, name } = fixture();
+        let mut approvals = Approvals::load(folder.path());
+        approvals.approve(&file, &name, "d").unwrap();
+        approvals.save().unwrap();
+        approvals.revoke(&file, &name).unwrap();
+        approvals.save().unwrap();
+        assert!(!Approvals::load(folder.path()).holds(&file, &name, "d"));
+        let text = fs::read_to_string(folder.path().join("approvals.json")).unwrap();
+        assert_eq!(text, "{\n  \"approvals\": {}\n}\n");
+    }
+
+    #[test]
+    fn two_writers_keep_each_others_decisions() {
+        let Fixture { folder, file, name } = fixture();
+        let other = ServerId::new("other").unwrap();
+        let mut one = Approvals::load(folder.path());
+        let mut two = Approvals::load(folder.path());
+        one.approve(&file, &name, "d").unwrap();
+        two.approve(&file, &other, "d").unwrap();
+        one.save().unwrap();
+        two.save().unwrap();
+        let both = Approvals::load(folder.path());
+        assert!(both.holds(&file, &name, "d") && both.holds(&file, &other, "d"));
+        assert!(two.holds(&file, &name, "d"));
+    }
+
+    #[test]
+    fn a_broken_file_approves_nothing_and_is_not_overwritten() {
+        let Fixture { folder, file, name } = fixture();
+        let path = folder.path().join("approvals.json");
+        fs::write(&path, "{\"approvals\": ").unwrap();
+        let mut approvals = Approvals::load(folder.path());
+        assert!(approvals.problem().is_some());
+        approvals.approve(&file, &name, "d").unwrap();
+        let hint = "remove the file and approve the servers again";
+        assert_eq!(approvals.save().unwrap_err().hint.as_deref(), Some(hint));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"approvals\": ");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_the_file_it_points_to() {
+        let Fixture { folder, file, name } = fixture();
+        let link = folder.path().join("link.json");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let mut approvals = Approvals::load(folder.path());
+        approvals.approve(&link, &name, "d").unwrap();
+        assert!(approvals.holds(&file, &name, "d"));
+        let other = folder.path().join("other.json");
+        fs::write(&other, "{}").unwrap();
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        assert!(!approvals.holds(&link, &name, "d"));
+    }
+}

@@ -1,0 +1,83 @@
+//! Notes in the audit about findings in definitions.
+
+use std::collections::HashSet;
+
+use switchboard_catalog::Flagged;
+use switchboard_core::{Events, What};
+use switchboard_scan::{Finding, Kind, Severity, verdict};
+use switchboard_store::audit::log;
+use switchboard_store::{Audit, AuditNote};
+
+use crate::compromised::{findings_in, kind_of};
+use crate::quarantine::Quarantine;
+use crate::screening::Visible;
+
+/// Definitions already examined, by server, kind, name and fingerprint.
+pub(crate) type Noted = HashSet<(String, Kind, String, String)>;
+
+/// Returns notes of findings in definitions that pass the pins, unless they are noted already.
+pub fn visible_notes(visible: &Visible, noted: &mut Noted) -> Vec<AuditNote> {
+    let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
+    let new = worth_it.filter(|one| {
+        noted.insert((one.server.to_string(), one.kind, one.name.clone(), one.pin.clone()))
+    });
+    new.map(flagged_note).collect()
+}
+
+/// Returns the same for definitions that nobody has approved: a person who is to approve them
+/// needs to know.
+pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
+    let mut notes = Vec::new();
+    for (server, one) in held.servers.iter().flat_map(|(server, held)| {
+        held.definitions.iter().map(move |definition| (server, definition))
+    }) {
+        let kind = kind_of(one.kind);
+        if !noted.insert((server.to_string(), kind, one.name.clone(), one.digest.clone())) {
+            continue;
+        }
+        let findings = findings_in(one);
+        if let Some(severity) = verdict(&findings).filter(|found| *found >= Severity::Ask) {
+            notes.push(AuditNote {
+                event: log::FLAGGED,
+                server: server.to_string(),
+                kind: kind.as_str().to_owned(),
+                name: one.name.clone(),
+                digest: one.digest.clone(),
+                detail: detail(severity, &findings),
+            });
+        }
+    }
+    notes
+}
+
+/// Writes notes to the audit; a failure becomes an event.
+pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) {
+    if notes.is_empty() {
+        return;
+    }
+    let audit = audit.clone();
+    let written = tokio::task::spawn_blocking(move || audit.add(&notes)).await;
+    let problem = match written {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    // Screening does not depend on the audit, so the failure is only reported.
+    events.tell(|| What::ConfigChanged { problems: vec![problem] });
+}
+
+fn flagged_note(flagged: &Flagged) -> AuditNote {
+    AuditNote {
+        event: log::FLAGGED,
+        server: flagged.server.to_string(),
+        kind: flagged.kind.as_str().to_owned(),
+        name: flagged.name.clone(),
+        digest: flagged.pin.clone(),
+        detail: detail(flagged.severity, &flagged.findings),
+    }
+}
+
+fn detail(severity: Severity, findings: &[Finding]) -> String {
+    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+    format!("{}: {}", severity.as_str(), rules.join(", "))
+}

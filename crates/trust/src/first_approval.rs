@@ -1,0 +1,62 @@
+//! The answer to a server's first use: its definitions approved as shown, or the server refused.
+
+use std::path::Path;
+
+use switchboard_core::ServerId;
+use switchboard_store::audit::log;
+use switchboard_store::{Audit, AuditNote};
+use switchboard_text::Digest;
+
+use crate::pins::book_of;
+use crate::pins_file::Pins;
+use crate::quarantine::{Held, Quarantine, Why};
+
+/// Returns the fingerprint of all definitions of a server that waits for its first approval.
+pub fn first_use_version(quarantine: &Quarantine, server: &ServerId) -> Option<String> {
+    let held = quarantine.servers.get(server)?;
+    if held.whole != Some(Why::FirstUse) {
+        return None;
+    }
+    let all = held.definitions.iter().fold(Digest::of("first use"), |all, one| {
+        all.with(one.kind.as_str()).with(&one.name).with(&one.digest)
+    });
+    Some(all.hex())
+}
+
+/// Approves exactly the definitions that a person was shown.
+///
+/// The audit is written first: an approval that cannot be recorded must not count.
+pub fn approve(
+    state: &Path,
+    audit: &Audit,
+    server: &str,
+    identity: &str,
+    shown: &[Held],
+) -> Result<(), String> {
+    let note = |held: &Held| AuditNote {
+        event: log::APPROVED,
+        server: server.to_owned(),
+        kind: held.kind.as_str().to_owned(),
+        name: held.name.clone(),
+        digest: held.digest.clone(),
+        detail: "first use".to_owned(),
+    };
+    let notes: Vec<AuditNote> = shown.iter().map(note).collect();
+    audit.add(&notes).map_err(|error| error.to_string())?;
+    let book = book_of(shown);
+    let changed = Pins::change(state, identity, |pins| {
+        pins.server = server.to_owned();
+        // Another process may have noted other definitions meanwhile.
+        pins.stand_by(&book);
+    });
+    changed.map(drop).map_err(|error| error.to_string())
+}
+
+/// Keeps that a person refused a server, so that it is held where nobody can be asked, too.
+pub fn refuse(state: &Path, server: &str, identity: &str) -> Result<(), String> {
+    let changed = Pins::change(state, identity, |pins| {
+        pins.server = server.to_owned();
+        pins.asked = pins.approved.is_empty();
+    });
+    changed.map(drop).map_err(|error| error.to_string())
+}

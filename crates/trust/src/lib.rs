@@ -1,0 +1,44 @@
+//! What the user has approved, and what is held back because nobody has.
+//!
+//! In go the fleet that the supervisor publishes, the user's approvals, pins and lock file; out comes the
+//! fleet without definitions that are new, changed or suspicious, and the reasons. Nothing here runs a
+//! call or prints a question; the host and the faces ask.
+
+mod accepted;
+mod always_answers;
+mod annotations;
+mod approvals;
+pub mod audit_notes;
+mod compromised;
+mod fetch;
+pub mod first_approval;
+mod first_use;
+mod lock_file;
+mod offered_names;
+mod packages;
+mod pin_gate;
+mod pins;
+mod pins_file;
+mod quarantine;
+mod screened_server;
+mod screening;
+mod team_fetch;
+mod visible;
+
+pub use accepted::{add_accepted, new_acceptance, remove_accepted};
+pub use always_answers::{Bound, Remembered};
+pub use annotations::Annotations;
+pub use approvals::Approvals;
+pub use compromised::findings_in;
+pub use first_use::{PinnedUnseen, Presence};
+pub use lock_file::{Lock, LockedServer};
+pub use offered_names::offered_names;
+pub use packages::confirmed::ConfirmedPackages;
+pub use packages::locked::{Evidence, LockedPackage, PackageSpec, packages_of};
+pub use packages::lookup::Registries;
+pub use pin_gate::Pinning;
+pub use pins::{book_of, offered, pin_digest, told, waiting};
+pub use pins_file::{PinKind, Pins};
+pub use quarantine::{Held, HeldServer, Quarantine, Why};
+pub use screening::{Screen, Visible};
+pub use team_fetch::fetch_team_files;

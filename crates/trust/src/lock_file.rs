@@ -1,0 +1,208 @@
+//! `Lock`: the definitions that a project was made with, in a file that goes with the project.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use switchboard_config::{ServerConfig, Transport};
+use switchboard_document::{ConfigError, change, read_text};
+
+use crate::packages::locked::LockedPackage;
+use crate::pins_file::{Book, PinKind, Pinned, Pins};
+
+/// The name of the file, beside the project's.
+const NAME: &str = "switchboard.lock";
+const VERSION: u32 = 1;
+/// Programs that fetch a package and run it.
+const RUNNERS: [&str; 6] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker"];
+
+/// What a project was made with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lock {
+    version: u32,
+    /// The servers by name.
+    pub servers: BTreeMap<String, LockedServer>,
+    /// The folder of the file: what lies below it may lie elsewhere on another machine.
+    #[serde(skip)]
+    folder: PathBuf,
+    /// Why servers must not be started, by name.
+    #[serde(skip)]
+    refused: BTreeMap<String, String>,
+}
+
+/// What one server was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedServer {
+    /// The fingerprint of how it is reached.
+    pub identity: String,
+    /// The name and version that it told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The package that is fetched and run, as it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// The packages that are fetched, with their exact versions and digests, where they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<LockedPackage>,
+    /// The fingerprints of its definitions.
+    pub definitions: BTreeMap<PinKind, BTreeMap<String, String>>,
+}
+
+impl Lock {
+    /// An empty lock for a folder.
+    #[must_use]
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { version: VERSION, servers: BTreeMap::new(), folder, refused: BTreeMap::new() }
+    }
+
+    /// Where the lock of a folder is.
+    #[must_use]
+    pub fn file(folder: &Path) -> PathBuf {
+        folder.join(NAME)
+    }
+
+    /// Reads the lock of a folder.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be used.
+    pub fn load(folder: &Path) -> Result<Self, ConfigError> {
+        let path = Self::file(folder);
+        let Some(text) = read_text(&path)? else {
+            return Err(ConfigError::new(path, "there is no lock file")
+                .hint("`switchboard lock` writes one"));
+        };
+        let lock: Self = serde_json::from_str(&text).map_err(|cause| {
+            ConfigError::new(path.as_path(), format!("the lock cannot be read: {cause}"))
+                .hint("`switchboard lock` writes it anew")
+        })?;
+        if lock.version != VERSION {
+            return Err(ConfigError::new(path, "the lock was written by another version")
+                .hint("`switchboard lock` writes it anew"));
+        }
+        Ok(Self { folder: folder.to_owned(), ..lock })
+    }
+
+    /// Writes the lock.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self) -> Result<PathBuf, ConfigError> {
+        let path = Self::file(&self.folder);
+        change(&path, |_| {
+            serde_json::to_string_pretty(self)
+                .map(|text| text + "\n")
+                .map_err(|cause| ConfigError::new(path.as_path(), cause.to_string()))
+        })?;
+        Ok(path)
+    }
+
+    /// Puts in what a server offers.
+    pub fn insert(&mut self, server: &ServerConfig, told: Option<String>, offers: &Book) {
+        let digests = |items: &BTreeMap<String, Pinned>| {
+            items.iter().map(|(name, item)| (name.clone(), item.digest.clone())).collect()
+        };
+        let locked = LockedServer {
+            identity: self.identity(server),
+            server: told,
+            package: package(&server.transport),
+            packages: Vec::new(),
+            definitions: offers.iter().map(|(kind, items)| (*kind, digests(items))).collect(),
+        };
+        self.servers.insert(server.id.to_string(), locked);
+    }
+
+    /// What the lock says of a server, as pins; nothing if it knows no such server.
+    #[must_use]
+    pub fn pins_of(&self, server: &ServerConfig) -> Option<Pins> {
+        let locked = self.servers.get(server.id.as_str())?;
+        if locked.identity != self.identity(server) {
+            return None;
+        }
+        let pinned = |digest: &String| Pinned {
+            digest: digest.clone(),
+            definition: RawValue::NULL.to_owned(),
+            seen_by: None,
+        };
+        let items = |kind: PinKind| {
+            let digests = locked.definitions.get(&kind).into_iter().flatten();
+            (kind, digests.map(|(name, digest)| (name.clone(), pinned(digest))).collect())
+        };
+        let approved = PinKind::ALL.into_iter().map(items).collect();
+        Some(Pins { approved, ..Pins::default() })
+    }
+
+    /// Whether a server tells the name and version that the lock has of it, if it has any.
+    #[must_use]
+    pub fn is_told(&self, server: &str, told: Option<&str>) -> bool {
+        let locked = self.servers.get(server).and_then(|locked| locked.server.as_deref());
+        locked.is_none_or(|locked| Some(locked) == told)
+    }
+
+    /// The same, and these servers are not started at all, for these reasons.
+    #[must_use]
+    pub fn refusing(self, refused: BTreeMap<String, String>) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Why a server must not be started.
+    pub fn refused(&self, server: &str) -> Option<String> {
+        self.refused.get(server).cloned()
+    }
+
+    fn identity(&self, server: &ServerConfig) -> String {
+        let folder = self.folder.to_string_lossy();
+        server.identity_with(|text| text.replace(&*folder, "${workspaceFolder}"))
+    }
+}
+
+/// The package behind a command that fetches one.
+fn package(transport: &Transport) -> Option<String> {
+    let Transport::Stdio { command, args, .. } = transport else { return None };
+    let program = Path::new(command).file_stem()?.to_str()?;
+    if !RUNNERS.contains(&program) {
+        return None;
+    }
+    let is_package = |word: &&String| !word.starts_with('-') && *word != "run" && *word != "x";
+    args.iter().find(is_package).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_config::server;
+    use switchboard_core::ServerId;
+
+    use super::*;
+
+    fn entry(folder: &str, args: &[&str]) -> ServerConfig {
+        let args = args.iter().map(|word| (*word).to_owned()).collect();
+        let (env, cwd) = (BTreeMap::new(), Some(PathBuf::from(folder)));
+        let transport = Transport::Stdio { command: "npx".to_owned(), args, env, cwd };
+        ServerConfig { transport, ..server::plain(ServerId::new("srv").unwrap()) }
+    }
+
+    #[test]
+    fn a_lock_knows_a_server_again_in_another_folder_and_no_other_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lock = Lock::new(folder.path().to_owned());
+        let here = folder.path().to_str().unwrap();
+        lock.insert(&entry(here, &["-y", "pkg@1.0.0"]), None, &Book::new());
+        assert_eq!(lock.servers["srv"].package.as_deref(), Some("pkg@1.0.0"));
+        let path = lock.save().unwrap();
+        assert_eq!(Lock::load(folder.path()).unwrap(), lock);
+        let other = tempfile::tempdir().unwrap();
+        std::fs::copy(path, Lock::file(other.path())).unwrap();
+        let moved = Lock::load(other.path()).unwrap();
+        let there = other.path().to_str().unwrap();
+        assert!(moved.pins_of(&entry(there, &["-y", "pkg@1.0.0"])).is_some());
+        assert!(moved.pins_of(&entry(there, &["-y", "pkg@1.0.1"])).is_none());
+    }
+
+    #[test]
+    fn without_a_lock_there_is_an_error_with_a_next_step() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Lock::load(folder.path()).unwrap_err().hint.is_some());
+        std::fs::write(Lock::file(folder.path()), r#"{"version": 9, "servers": {}}"#).unwrap();
+        assert!(Lock::load(folder.path()).is_err());
+    }
+}

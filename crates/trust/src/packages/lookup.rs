@@ -1,0 +1,130 @@
+//! Asks the registry of an ecosystem which version of a package there is, and under which digest.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use switchboard_text::digest;
+use tokio::time::timeout;
+
+use crate::fetch::fetch;
+use crate::packages::locked::{LockedPackage, PackageSpec};
+
+/// The longest answer, in bytes: lists of files of old packages are long.
+const LONGEST: usize = 32 * 1024 * 1024;
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The form of `PyPI`'s list of files that has digests.
+const FILES: &str = "application/vnd.pypi.simple.v1+json";
+
+/// Where the registries are, as the package managers of this machine are set up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registries {
+    /// That of npm.
+    pub npm: Option<String>,
+    /// The index of `PyPI`.
+    pub pypi: Option<String>,
+}
+
+impl Registries {
+    /// The exact version of a package and its digest.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub async fn look_up(&self, wanted: &PackageSpec) -> Result<LockedPackage, String> {
+        let asking = async {
+            match wanted.ecosystem {
+                "npm" => self.npm(wanted).await,
+                _ => self.pypi(wanted).await,
+            }
+        };
+        let (version, integrity) =
+            timeout(PATIENCE, asking).await.map_err(|_| "it takes too long".to_owned())??;
+        let (ecosystem, name) = (wanted.ecosystem.to_owned(), wanted.name.clone());
+        Ok(LockedPackage { ecosystem, name, version, integrity })
+    }
+
+    async fn npm(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: String,
+            dist: Dist,
+        }
+        #[derive(Deserialize)]
+        struct Dist {
+            integrity: Option<String>,
+            shasum: Option<String>,
+        }
+        let registry = self.npm.as_deref().ok_or("`npm config get registry` tells no address")?;
+        let version = wanted.version.as_deref().unwrap_or("latest");
+        let name = wanted.name.replace('/', "%2f");
+        let url = format!("{}/{name}/{version}", registry.trim_end_matches('/'));
+        let told: Version = read(&fetch(&url, "application/json", LONGEST).await?)?;
+        let digest = told.dist.integrity.or(told.dist.shasum.map(|sum| format!("sha1:{sum}")));
+        Ok((told.version, digest.ok_or("the registry tells no digest")?))
+    }
+
+    /// All files of the version together: which of them is fetched depends on the machine.
+    async fn pypi(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
+        #[derive(Deserialize)]
+        struct Files {
+            files: Vec<File>,
+        }
+        #[derive(Deserialize)]
+        struct File {
+            filename: String,
+            hashes: Hashes,
+        }
+        #[derive(Deserialize)]
+        struct Hashes {
+            sha256: Option<String>,
+        }
+        let index = self.pypi.as_deref().ok_or("no index is set: set `PIP_INDEX_URL`")?;
+        let version = wanted.version.clone().ok_or("the command names no exact version")?;
+        let name = wanted.name.to_lowercase().replace(['_', '.'], "-");
+        let url = format!("{}/{name}/", index.trim_end_matches('/'));
+        let told: Files = read(&fetch(&url, FILES, LONGEST).await?)?;
+        let mut sums = Vec::new();
+        for file in told.files.iter().filter(|file| is_of(&file.filename, &version)) {
+            let sum = file.hashes.sha256.as_deref().ok_or("the index tells no digest")?;
+            sums.push(format!("{} {sum}", file.filename));
+        }
+        if sums.is_empty() {
+            return Err(format!("there is no version {version}"));
+        }
+        sums.sort();
+        Ok((version, format!("files:{}", digest::of(sums.iter().map(String::as_bytes)))))
+    }
+}
+
+/// Whether a file is of that version: `name-1.2.3-….whl` or `name-1.2.3.tar.gz`.
+fn is_of(filename: &str, version: &str) -> bool {
+    let stem = [".tar.gz", ".zip", ".tar.bz2"].iter().find_map(|end| filename.strip_suffix(end));
+    match (filename.strip_suffix(".whl"), stem) {
+        (Some(wheel), _) => wheel.split('-').nth(1) == Some(version),
+        (None, Some(stem)) => stem.rsplit_once('-').is_some_and(|(_, found)| found == version),
+        (None, None) => false,
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("the answer cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_version_are_told_by_their_names() {
+        for (file, expected) in [
+            ("some_pkg-1.2.3-py3-none-any.whl", true),
+            ("some_pkg-1.2.3.tar.gz", true),
+            ("some-pkg-1.2.3.tar.gz", true),
+            ("some_pkg-1.2.30-py3-none-any.whl", false),
+            ("some_pkg-1.2.3.post1.tar.gz", false),
+            ("some_pkg-1.2.3.egg", false),
+        ] {
+            assert_eq!(is_of(file, "1.2.3"), expected, "{file}");
+        }
+    }
+}

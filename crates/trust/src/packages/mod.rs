@@ -1,0 +1,7 @@
+//! Which package version a server runs, by evidence from caches, installations and registries.
+
+pub(crate) mod confirmed;
+pub(crate) mod locked;
+pub(crate) mod lookup;
+pub(crate) mod npx_cache;
+pub(crate) mod python_cache;

@@ -1,0 +1,79 @@
+//! What npm has fetched for `npx` before: versions and digests, out of its cache and without a network.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use switchboard_config::Environment;
+use switchboard_document::read_text;
+
+/// So many folders of the cache are looked into.
+const MOST: usize = 10_000;
+
+/// A version that was fetched, with its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    pub(crate) version: String,
+    pub(crate) integrity: String,
+}
+
+/// Where npm keeps what it fetched.
+pub(crate) fn folder(
+    environment: &Environment,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let named = ["npm_config_cache", "NPM_CONFIG_CACHE"].into_iter().find_map(variable);
+    named.or_else(|| Some(environment.home.as_ref()?.join(".npm")))
+}
+
+/// Every version of a package that was fetched for `npx`. What cannot be read is as good as not
+/// there: then the registry is asked.
+pub(crate) fn fetched(cache: &Path, name: &str) -> Vec<Fetched> {
+    #[derive(Deserialize)]
+    struct Locked {
+        #[serde(default)]
+        packages: std::collections::BTreeMap<String, Entry>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        version: Option<String>,
+        integrity: Option<String>,
+    }
+    let Ok(folders) = std::fs::read_dir(cache.join("_npx")) else { return Vec::new() };
+    let mut found = Vec::new();
+    for folder in folders.flatten().take(MOST) {
+        let file = folder.path().join("package-lock.json");
+        let Ok(Some(text)) = read_text(&file) else { continue };
+        let Ok(mut locked) = serde_json::from_str::<Locked>(&text) else { continue };
+        let entry = locked.packages.remove(&format!("node_modules/{name}"));
+        if let Some(Entry { version: Some(version), integrity: Some(integrity) }) = entry {
+            found.push(Fetched { version, integrity });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_npx_fetched_is_found_with_its_digest_and_what_cannot_be_read_is_passed_over() {
+        let cache = tempfile::tempdir().unwrap();
+        for (folder, text) in [
+            (
+                "a",
+                r#"{"packages":{"node_modules/@x/y":{"version":"1.0.0","integrity":"sha512-A"}}}"#,
+            ),
+            ("b", "{"),
+            ("c", r#"{"packages":{"node_modules/z":{"version":"2.0.0"}}}"#),
+        ] {
+            let folder = cache.path().join("_npx").join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("package-lock.json"), text).unwrap();
+        }
+        let one = Fetched { version: "1.0.0".to_owned(), integrity: "sha512-A".to_owned() };
+        assert_eq!(fetched(cache.path(), "@x/y"), [one]);
+        assert_eq!(fetched(cache.path(), "z"), []);
+        assert_eq!(fetched(Path::new("/nowhere"), "z"), []);
+    }
+}

@@ -1,0 +1,351 @@
+//! `Pins`: which definitions of a server a person stands by, one file per server in the state folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use switchboard_document::{ConfigError, change_long, read_text_within};
+use switchboard_files::process_lock::is_alive;
+
+/// The longest file of pins, in bytes: a server may list thousands of tools.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// What can be pinned.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PinKind {
+    /// What a server wants a model to know; its name is empty.
+    Instructions,
+    /// A tool.
+    Tool,
+    /// A prompt.
+    Prompt,
+    /// A family of resources.
+    Template,
+}
+
+/// One definition as it was seen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pinned {
+    /// The fingerprint of its canonical text.
+    pub digest: String,
+    /// The canonical text.
+    pub definition: Box<RawValue>,
+    /// Who saw it, while it is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_by: Option<String>,
+}
+
+/// Whose notes of what is held a process may change: its own, and those of nobody who is left.
+pub(crate) struct Noting<'a> {
+    /// The name of this process; none if it has noted nothing yet.
+    pub me: Option<&'a str>,
+    /// The folder with the locks of those who have.
+    pub owners: &'a Path,
+}
+
+/// Definitions by kind and name. A kind that is there, even without a name, has been listed.
+pub(crate) type Book = BTreeMap<PinKind, BTreeMap<String, Pinned>>;
+
+/// Everything that is known of the definitions of one server.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Pins {
+    /// The server's name.
+    pub server: String,
+    /// How it is reached, for people.
+    pub how: String,
+    /// What somebody stands by; without any kind, nobody has looked yet.
+    pub approved: Book,
+    /// What was seen since and waits for a person.
+    pub held: Book,
+    /// A person has taken back what was approved: nothing of the server is used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revoked: bool,
+    /// A person was shown the server and has not said yes: nobody else does in their place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
+}
+
+impl PinKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Instructions, Self::Tool, Self::Prompt, Self::Template];
+
+    /// The kind in few words.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Template => "resource template",
+        }
+    }
+}
+
+impl Pins {
+    /// Where the pins of the server with this identity are.
+    #[must_use]
+    pub fn file(state: &Path, identity: &str) -> PathBuf {
+        folder(state).join(format!("{identity}.json"))
+    }
+
+    /// Where those who hold something have their locks.
+    pub fn owners(state: &Path) -> PathBuf {
+        folder(state).join("owners")
+    }
+
+    /// The pins of a server; without a file there are none.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be used.
+    pub fn load(state: &Path, identity: &str) -> Result<Self, ConfigError> {
+        let path = Self::file(state, identity);
+        read_text_within(&path, LONGEST)?
+            .map(|text| parse(&path, &text))
+            .transpose()
+            .map(Option::unwrap_or_default)
+    }
+
+    /// Changes the pins of a server on top of what other processes wrote, and gives what came of it.
+    ///
+    /// This blocks for up to ten seconds if another process writes.
+    ///
+    /// # Errors
+    /// When they cannot be read or written.
+    pub fn change(
+        state: &Path,
+        identity: &str,
+        edit: impl FnOnce(&mut Self),
+    ) -> Result<Self, ConfigError> {
+        let path = Self::file(state, identity);
+        let mut pins = Self::default();
+        change_long(&path, LONGEST, |before| {
+            pins = before.map(|text| parse(&path, text)).transpose()?.unwrap_or_default();
+            edit(&mut pins);
+            serde_json::to_string(&pins)
+                .map(|text| text + "\n")
+                .map_err(|cause| ConfigError::new(path.as_path(), cause.to_string()))
+        })?;
+        Ok(pins)
+    }
+
+    /// Stands by what a server offers when it is first seen; what somebody decided before stays, and
+    /// what a person was asked about is theirs to decide.
+    pub fn trust_first(&mut self, seen: Book) {
+        if self.asked {
+            return;
+        }
+        for (kind, items) in seen {
+            self.approved.entry(kind).or_insert(items);
+        }
+    }
+
+    /// Notes what waits for a person, so that other processes can show and approve it, and gives
+    /// whether that is anything new.
+    ///
+    /// What the server does not offer any more must not be approved, so it is forgotten; but for
+    /// `unlisted` kinds, of which nobody knows what it offers, and without them for none. What another
+    /// process holds at the moment stays as it is: each may run a server of its own, and two that see
+    /// different things would else overwrite each other in turns.
+    pub(crate) fn note(
+        &mut self,
+        held: &Book,
+        unlisted: Option<&BTreeSet<PinKind>>,
+        noting: &Noting<'_>,
+    ) -> bool {
+        let mut is_new = false;
+        for (kind, notes) in &mut self.held {
+            if unlisted.is_none_or(|unlisted| unlisted.contains(kind)) {
+                continue;
+            }
+            let count = notes.len();
+            let is_held = |name: &String| held.get(kind).is_some_and(|of| of.contains_key(name));
+            notes.retain(|name, noted| is_held(name) || noting.is_of_another(noted));
+            is_new |= notes.len() < count;
+        }
+        for (kind, items) in held {
+            let notes = self.held.entry(*kind).or_default();
+            for (name, item) in items {
+                let before = notes.get(name);
+                if before.is_some_and(|noted| noting.is_of_another(noted)) {
+                    continue;
+                }
+                let seen_by = noting.me.map(str::to_owned);
+                is_new |= before.is_none_or(|noted| {
+                    noted.digest != item.digest
+                        || noted.seen_by.is_none()
+                        || noted.seen_by != seen_by
+                });
+                notes.insert(name.clone(), Pinned { seen_by, ..item.clone() });
+            }
+        }
+        self.held.retain(|_, notes| !notes.is_empty());
+        is_new
+    }
+
+    /// Stands by these definitions from now on, whatever else was noted under their names.
+    pub fn stand_by(&mut self, book: &Book) {
+        for (kind, items) in book {
+            let held = self.held.entry(*kind).or_default();
+            held.extend(items.iter().map(|(name, item)| (name.clone(), item.clone())));
+        }
+        self.approve(|kind, name| book.get(&kind).is_some_and(|of| of.contains_key(name)));
+    }
+
+    /// Stands by held definitions from now on, exactly as they were seen; gives how many.
+    pub fn approve(&mut self, wanted: impl Fn(PinKind, &str) -> bool) -> usize {
+        let mut count = 0;
+        (self.revoked, self.asked) = (false, false);
+        for kind in PinKind::ALL {
+            let approved = self.approved.entry(kind).or_default();
+            let Some(held) = self.held.get_mut(&kind) else { continue };
+            held.retain(|name, item| {
+                let is_wanted = wanted(kind, name);
+                if is_wanted {
+                    approved.insert(name.clone(), Pinned { seen_by: None, ..item.clone() });
+                    count += 1;
+                }
+                !is_wanted
+            });
+        }
+        self.held.retain(|_, items| !items.is_empty());
+        count
+    }
+
+    /// Takes approvals back: the definitions wait for a person again. Gives how many.
+    pub fn revoke(&mut self, wanted: impl Fn(PinKind, &str) -> bool) -> usize {
+        let mut count = 0;
+        for (kind, items) in &mut self.approved {
+            let held = self.held.entry(*kind).or_default();
+            items.retain(|name, item| {
+                let is_wanted = wanted(*kind, name);
+                if is_wanted {
+                    held.entry(name.clone()).or_insert_with(|| item.clone());
+                    count += 1;
+                }
+                !is_wanted
+            });
+        }
+        self.held.retain(|_, items| !items.is_empty());
+        count
+    }
+}
+
+impl Noting<'_> {
+    fn is_of_another(&self, noted: &Pinned) -> bool {
+        let by = noted.seen_by.as_deref().filter(|by| self.me != Some(*by));
+        by.is_some_and(|by| is_alive(self.owners, by))
+    }
+}
+
+fn folder(state: &Path) -> PathBuf {
+    state.join("pins")
+}
+
+fn parse(path: &Path, text: &str) -> Result<Pins, ConfigError> {
+    serde_json::from_str(text).map_err(|cause| {
+        ConfigError::new(path, format!("the pins cannot be read: {cause}"))
+            .hint("remove the file, then look at the server's definitions and approve them again")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use switchboard_files::Owner;
+
+    use super::*;
+
+    fn book(names: &[(&str, &str)]) -> Book {
+        let item = |(name, digest): &(&str, &str)| {
+            let definition = RawValue::from_string(format!("{{\"name\":\"{name}\"}}")).unwrap();
+            ((*name).to_owned(), Pinned { digest: (*digest).to_owned(), definition, seen_by: None })
+        };
+        BTreeMap::from([(PinKind::Tool, names.iter().map(item).collect())])
+    }
+
+    fn digests(book: &Book) -> Vec<(String, String)> {
+        let items = book.get(&PinKind::Tool).into_iter().flatten();
+        items.map(|(name, item)| (name.clone(), item.digest.clone())).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, digest)| ((*name).to_owned(), (*digest).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_first_one_to_see_a_server_decides_what_it_was_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = |book| Pins::change(folder.path(), "id", |pins| pins.trust_first(book));
+        first(book(&[("read", "1")])).unwrap();
+        let pins = first(book(&[("read", "2"), ("write", "1")])).unwrap();
+        assert_eq!(digests(&pins.approved), pairs(&[("read", "1")]));
+        let again = Pins::load(folder.path(), "id").unwrap();
+        assert_eq!(digests(&again.approved), pairs(&[("read", "1")]));
+    }
+
+    #[test]
+    fn what_is_approved_is_what_was_seen_and_what_is_revoked_waits() {
+        let owners = tempfile::tempdir().unwrap();
+        let noting = Noting { me: Some("me"), owners: owners.path() };
+        let mut pins = Pins::default();
+        pins.trust_first(book(&[("read", "1")]));
+        let unlisted = BTreeSet::from([PinKind::Tool]);
+        pins.note(&book(&[("read", "3"), ("other", "1")]), Some(&unlisted), &noting);
+        pins.note(&Book::new(), Some(&unlisted), &noting);
+        pins.note(&Book::new(), None, &noting);
+        assert_eq!(digests(&pins.held), pairs(&[("other", "1"), ("read", "3")]));
+        pins.note(&book(&[("read", "2"), ("write", "1")]), Some(&BTreeSet::new()), &noting);
+        assert_eq!(pins.approve(|_, name| name == "write"), 1);
+        assert_eq!(digests(&pins.approved), pairs(&[("read", "1"), ("write", "1")]));
+        assert_eq!(digests(&pins.held), pairs(&[("read", "2")]));
+        assert_eq!(pins.revoke(|_, _| true), 2);
+        assert_eq!(digests(&pins.approved), pairs(&[]));
+        assert_eq!(digests(&pins.held), pairs(&[("read", "2"), ("write", "1")]));
+        pins.stand_by(&book(&[("read", "4")]));
+        assert_eq!(digests(&pins.approved), pairs(&[("read", "4")]));
+    }
+
+    #[test]
+    fn what_a_process_holds_stays_noted_as_long_as_it_lives_and_nobody_writes_in_turns() {
+        let owners = tempfile::tempdir().unwrap();
+        let claim = || Owner::claim_alone(owners.path()).unwrap();
+        let (one, two) = (claim(), claim());
+        let by = |owner: &Owner, pins: &mut Pins, items: &[(&str, &str)]| {
+            let noting = Noting { me: Some(owner.name()), owners: owners.path() };
+            let held = if items.is_empty() { Book::new() } else { book(items) };
+            pins.note(&held, Some(&BTreeSet::new()), &noting)
+        };
+        let mut pins = Pins::default();
+        assert!(by(&one, &mut pins, &[("grown", "1")]));
+        assert!(!by(&one, &mut pins, &[("grown", "1")]));
+        // The other sees nothing of it, or something else under the same name.
+        assert!(!by(&two, &mut pins, &[]));
+        assert!(!by(&two, &mut pins, &[("grown", "2")]));
+        assert!(by(&two, &mut pins, &[("other", "1")]));
+        assert!(!by(&one, &mut pins, &[("grown", "1")]));
+        assert_eq!(digests(&pins.held), pairs(&[("grown", "1"), ("other", "1")]));
+        // Approved, the name is free for what the other holds.
+        assert_eq!(pins.approve(|_, name| name == "grown"), 1);
+        assert!(by(&two, &mut pins, &[("grown", "2"), ("other", "1")]));
+        drop(two);
+        assert!(by(&one, &mut pins, &[]));
+        assert_eq!(digests(&pins.held), pairs(&[]));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Pins::file(folder.path(), "id");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{").unwrap();
+        assert!(Pins::load(folder.path(), "id").unwrap_err().hint.is_some());
+        assert!(Pins::change(folder.path(), "id", |_| {}).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{");
+    }
+}

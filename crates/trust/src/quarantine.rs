@@ -1,0 +1,222 @@
+//! What is held back until a person has looked at it, and how that is said.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use switchboard_catalog::template;
+use switchboard_core::{ServerId, Target, TargetKind};
+use switchboard_json::{changed_parts, diff};
+
+use crate::pins_file::PinKind;
+
+/// Everything that is held back, by server.
+#[derive(Clone, Debug, Default)]
+pub struct Quarantine {
+    /// The servers of which something is held.
+    pub servers: BTreeMap<ServerId, HeldServer>,
+}
+
+/// What is held of one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldServer {
+    /// Why all of it is held, if it is.
+    pub whole: Option<Why>,
+    /// The definitions that wait for a person.
+    pub definitions: Vec<Held>,
+    /// The names of everything that is hidden.
+    pub hidden: Vec<(PinKind, String)>,
+}
+
+/// A definition that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// What it is.
+    pub kind: PinKind,
+    /// Its name; empty for instructions.
+    pub name: String,
+    /// Why it waits.
+    pub why: Why,
+    /// The canonical text that was approved, if there is one.
+    #[serde(skip)]
+    pub before: Option<String>,
+    /// Its canonical text at this moment.
+    #[serde(skip)]
+    pub now: String,
+    /// The fingerprint of that.
+    pub digest: String,
+}
+
+/// Why something is held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The server is used for the first time.
+    FirstUse,
+    /// It was not there when the server was approved.
+    New,
+    /// It is not what was approved.
+    Changed,
+    /// It has the content of what was approved under another name.
+    Renamed {
+        /// That name.
+        from: String,
+    },
+    /// The server's instructions are not those that were approved.
+    Instructions,
+    /// The server had instructions that were approved, and has none.
+    Gone,
+    /// A person took the approval back.
+    Revoked,
+    /// What was approved cannot be read or kept.
+    NotKept(String),
+    /// It is not what the lock file says.
+    NotLocked,
+    /// One of the server's definitions has turned into an attack.
+    Turned {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Why one target is held back.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldBack<'a> {
+    /// Why.
+    pub why: &'a Why,
+    /// The definition, or the server's instructions, where these are what changed.
+    pub definition: Option<&'a Held>,
+}
+
+impl Quarantine {
+    /// Why a target is held back, if it is.
+    #[must_use]
+    pub fn of(&self, target: &Target) -> Option<HeldBack<'_>> {
+        let server = self.servers.get(target.server.as_str())?;
+        let own = server.definitions.iter().find(|held| held.is(target));
+        match (&server.whole, own) {
+            (None, own) => own.map(|held| HeldBack { why: &held.why, definition: Some(held) }),
+            (Some(why @ Why::Instructions), _) => {
+                let said = server.definitions.iter();
+                let said = said.clone().find(|held| held.kind == PinKind::Instructions);
+                Some(HeldBack { why, definition: said })
+            }
+            (Some(why @ Why::Turned { name }), own) => {
+                let turned = server.definitions.iter().find(|held| held.name == *name);
+                Some(HeldBack { why, definition: own.or(turned) })
+            }
+            (Some(why), own) => Some(HeldBack { why, definition: own }),
+        }
+    }
+
+    /// Whether all of a server is held.
+    #[must_use]
+    pub fn is_whole(&self, server: &str) -> bool {
+        self.servers.get(server).is_some_and(|held| held.whole.is_some())
+    }
+}
+
+impl Held {
+    /// What is different, in lines.
+    #[must_use]
+    pub fn diff(&self) -> String {
+        diff(self.before.as_deref(), &self.now)
+    }
+
+    fn is(&self, target: &Target) -> bool {
+        match (self.kind, target.kind) {
+            (PinKind::Tool, TargetKind::Tool) | (PinKind::Prompt, TargetKind::Prompt) => {
+                self.name == target.name
+            }
+            (PinKind::Template, TargetKind::Resource) => template::fits(&self.name, &target.name),
+            _ => false,
+        }
+    }
+}
+
+impl HeldBack<'_> {
+    /// What is the matter, without a word that the server chose.
+    #[must_use]
+    pub fn sentence(&self, target: &Target) -> String {
+        let server = &target.server;
+        match self.why {
+            Why::FirstUse => format!(
+                "`{target}` needs approval: nobody has approved what server `{server}` offers"
+            ),
+            Why::New => {
+                format!("`{target}` needs approval: it is new since server `{server}` was approved")
+            }
+            Why::Changed | Why::Renamed { .. } => {
+                let parts = self.definition.and_then(|held| {
+                    let parts = changed_parts(held.before.as_deref()?, &held.now);
+                    Some(format!(" ({})", parts.join(", ")))
+                });
+                let parts = parts.unwrap_or_default();
+                format!("`{target}` needs approval: its definition has changed{parts}")
+            }
+            Why::Instructions => format!(
+                "`{target}` needs approval: the instructions of server `{server}` have changed"
+            ),
+            Why::Gone => {
+                format!("`{target}` needs approval: server `{server}` has no instructions any more")
+            }
+            Why::Revoked => {
+                format!("`{target}` needs approval: that of server `{server}` was taken back")
+            }
+            Why::NotKept(reason) => {
+                format!("`{target}` needs approval, and approvals cannot be kept: {reason}")
+            }
+            Why::NotLocked => format!("`{target}` is not what the lock file says"),
+            Why::Turned { .. } => format!(
+                "`{target}` needs approval: a definition of server `{server}` has turned into an \
+                 attack, so nothing of it is used"
+            ),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self, target: &Target) -> String {
+        let server = &target.server;
+        match (self.why, self.definition) {
+            (Why::NotKept(_), _) => {
+                "put the state folder right; it is tried again by itself".to_owned()
+            }
+            (Why::NotLocked, _) => {
+                "look at what is different with `switchboard lock --check`".to_owned()
+            }
+            (Why::Turned { name }, _) => format!(
+                "`switchboard pins diff {server}` shows it; if you stand by it, `switchboard pins \
+                 approve {server}/{name} --despite-findings`"
+            ),
+            (Why::FirstUse | Why::Instructions | Why::Gone | Why::Revoked, _) | (_, None) => {
+                format!(
+                    "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
+                 approves it"
+                )
+            }
+            (_, Some(held)) => format!(
+                "`switchboard pins diff {server}/{0}` shows it, `switchboard pins approve \
+                 {server}/{0}` approves it",
+                held.name
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FirstUse => formatter.write_str("first use"),
+            Self::New => formatter.write_str("new"),
+            Self::Changed => formatter.write_str("changed"),
+            Self::Renamed { from } => write!(formatter, "renamed, was `{from}`"),
+            Self::Instructions => formatter.write_str("the instructions changed"),
+            Self::Gone => formatter.write_str("approved, but gone"),
+            Self::Revoked => formatter.write_str("revoked"),
+            Self::NotKept(reason) => write!(formatter, "approvals cannot be kept: {reason}"),
+            Self::NotLocked => formatter.write_str("not in the lock file"),
+            Self::Turned { name } => write!(formatter, "`{name}` has turned into an attack"),
+        }
+    }
+}

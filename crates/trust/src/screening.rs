@@ -1,0 +1,289 @@
+//! What may be shown of a fleet: everything but the definitions in which the scanner found an attack.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use switchboard_catalog::{Accepted, DefinitionVersion, Flagged, Fleet, Offers, Server, Status};
+use switchboard_core::ServerId;
+use switchboard_json::{canonical, quoted};
+use switchboard_scan::{
+    Finding, Kind, Names as KnownNames, Words, references, scan_definition, scan_text, verdict,
+};
+use switchboard_text::digest;
+use switchboard_wire::handshake::Agreement;
+use switchboard_wire::list::Item;
+
+use crate::pins::fingerprint;
+use crate::visible::nothing;
+
+/// So many definitions are remembered with what was found in them.
+const REMEMBERED: usize = 100_000;
+
+/// What may be shown of a fleet, and what was found in it.
+#[derive(Debug, Default)]
+pub struct Visible {
+    /// The fleet without what is held.
+    pub fleet: Arc<Fleet>,
+    /// Every definition in which something was found, in the order of their servers.
+    pub flagged: Arc<[Flagged]>,
+}
+
+/// Looks at every definition once, and remembers what it found.
+#[derive(Debug, Default)]
+pub struct Screen {
+    known: Mutex<HashMap<String, Arc<[Finding]>>>,
+    looked: Mutex<HashMap<ServerId, Looked>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// What is known of the definitions of a server, in their order, whatever other servers offer.
+#[derive(Clone, Debug)]
+struct Looked {
+    offers: Arc<Offers>,
+    definitions: Arc<[Known]>,
+}
+
+#[derive(Debug)]
+struct Known {
+    findings: Arc<[Finding]>,
+    words: Words,
+    /// The fingerprints of the definition and of its canonical text, made when first needed.
+    digests: OnceLock<(String, String)>,
+}
+
+/// The last fleet, and what became of it.
+#[derive(Clone, Debug)]
+struct Last {
+    fleet: Arc<Fleet>,
+    visible: Arc<Visible>,
+}
+
+impl Screen {
+    /// What may be shown of `fleet`, and which definitions were flagged for the first time.
+    pub fn look(&self, fleet: &Arc<Fleet>) -> (Arc<Visible>, Vec<Flagged>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
+            return (Arc::clone(&known.visible), Vec::new());
+        }
+        // Mostly only the states of servers change; what they offer is the same.
+        let same = last.as_ref().filter(|known| offers_the_same(&known.fleet, fleet));
+        let flagged = match same {
+            Some(known) => Arc::clone(&known.visible.flagged),
+            None => self.flagged(fleet).into(),
+        };
+        let before: HashSet<&str> = match last.as_ref() {
+            Some(known) => known.visible.flagged.iter().map(|one| one.digest.as_str()).collect(),
+            None => HashSet::new(),
+        };
+        let new = flagged.iter().filter(|one| !before.contains(one.digest.as_str()));
+        let new: Vec<Flagged> = new.cloned().collect();
+        let visible = Arc::new(Visible { fleet: without_held(fleet, &flagged), flagged });
+        *last = Some(Last { fleet: Arc::clone(fleet), visible: Arc::clone(&visible) });
+        (visible, new)
+    }
+
+    /// Every definition of a fleet in which something was found, in the order of their servers.
+    pub fn flagged(&self, fleet: &Fleet) -> Vec<Flagged> {
+        let usable = fleet.servers.values().filter(is_usable);
+        let looked: Vec<_> = usable.map(|server| (server, self.looked(server))).collect();
+        // The tools are the first of the definitions.
+        let tools = looked.iter().flat_map(|(server, looked)| {
+            let tools = server.offers.tools.iter().zip(&**looked);
+            tools.map(|(tool, known)| (server.id.as_str(), tool.name(), &known.words))
+        });
+        let names = KnownNames::of(tools);
+        let mut flagged = Vec::new();
+        for (server, looked) in &looked {
+            for ((kind, item), known) in definitions(&server.offers).zip(&**looked) {
+                flagged.extend(flag(&names, server, kind, (&item.key, item.raw.get()), known));
+            }
+            if let Some(said) = instructions(server) {
+                let known = self.known(Kind::Instructions, None, said);
+                flagged.extend(flag(&names, server, Kind::Instructions, ("", said), &known));
+            }
+        }
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.retain(|id, _| fleet.servers.contains_key(id.as_str()));
+        drop(looked);
+        for one in &mut flagged {
+            let server = fleet.servers.get(one.server.as_str());
+            one.accepted = server.is_some_and(|server| is_accepted(&fleet.accepted, server, one));
+        }
+        flagged
+    }
+
+    /// What is known of each definition of a server; looked at again only if it offers others.
+    fn looked(&self, server: &Server) -> Arc<[Known]> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = looked.get(&server.id)
+            && Arc::ptr_eq(&known.offers, &server.offers)
+        {
+            return Arc::clone(&known.definitions);
+        }
+        let offers = Arc::clone(&server.offers);
+        let known = definitions(&offers).map(|(kind, item)| {
+            let tool = (kind == Kind::Tool).then_some(&*item.key);
+            self.known(kind, tool, item.raw.get())
+        });
+        let definitions: Arc<[Known]> = known.collect();
+        let known = Looked { offers, definitions: Arc::clone(&definitions) };
+        looked.insert(server.id.clone(), known);
+        definitions
+    }
+
+    fn known(&self, kind: Kind, tool: Option<&str>, raw: &str) -> Known {
+        let findings = self.findings(kind, raw);
+        Known { findings, words: Words::of(tool, raw), digests: OnceLock::new() }
+    }
+
+    fn findings(&self, kind: Kind, raw: &str) -> Arc<[Finding]> {
+        let key = digest::of([kind.as_str().as_bytes(), raw.as_bytes()]);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        let found = known.entry(key).or_insert_with(|| match kind {
+            Kind::Instructions => scan_text("", raw).into(),
+            _ => scan_definition(kind, raw).into(),
+        });
+        Arc::clone(found)
+    }
+}
+
+fn is_usable(server: &&Arc<Server>) -> bool {
+    !matches!(server.status, Status::Disabled | Status::NeedsApproval)
+}
+
+fn instructions(server: &Server) -> Option<&str> {
+    server.agreement.as_ref()?.instructions.as_deref()
+}
+
+fn definitions(offers: &Offers) -> impl Iterator<Item = (Kind, &Item)> {
+    let tools = offers.tools.iter().map(|tool| (Kind::Tool, &tool.item));
+    let resources = offers.resources.iter().map(|item| (Kind::Resource, item));
+    let templates = offers.templates.iter().map(|item| (Kind::Template, item));
+    let prompts = offers.prompts.iter().map(|item| (Kind::Prompt, item));
+    tools.chain(resources).chain(templates).chain(prompts)
+}
+
+fn is_accepted(accepted: &Accepted, server: &Server, flagged: &Flagged) -> bool {
+    let Some(config) = server.config.as_ref().filter(|_| !accepted.servers.is_empty()) else {
+        return false;
+    };
+    let which = DefinitionVersion {
+        kind: flagged.kind.as_str(),
+        name: &flagged.name,
+        digest: &flagged.pin,
+    };
+    accepted.covers(&config.identity(), which, flagged.findings.iter().map(|one| one.rule))
+}
+
+fn flag(
+    names: &KnownNames,
+    server: &Server,
+    kind: Kind,
+    (name, raw): (&str, &str),
+    known: &Known,
+) -> Option<Flagged> {
+    let tool = (kind == Kind::Tool).then_some(name);
+    let mut findings = references(names, server.id.as_str(), tool, (raw, &known.words));
+    findings.extend(known.findings.iter().cloned());
+    let severity = verdict(&findings)?;
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.points));
+    let (digest, pin) = known.digests.get_or_init(|| {
+        let text = match kind {
+            Kind::Instructions => canonical(&quoted(raw)),
+            Kind::Tool | Kind::Resource | Kind::Template | Kind::Prompt => canonical(raw),
+        };
+        (digest::of([raw.as_bytes()]), fingerprint(&text))
+    });
+    Some(Flagged {
+        server: server.id.clone(),
+        kind,
+        name: name.to_owned(),
+        digest: digest.clone(),
+        pin: pin.clone(),
+        severity,
+        accepted: false,
+        findings,
+    })
+}
+
+fn offers_the_same(before: &Fleet, after: &Fleet) -> bool {
+    let same = |(left, right): (&Arc<Server>, &Arc<Server>)| {
+        left.id == right.id
+            && Arc::ptr_eq(&left.offers, &right.offers)
+            && instructions(left) == instructions(right)
+            && is_usable(&left) == is_usable(&right)
+            && same_identity(left, right)
+    };
+    before.servers.len() == after.servers.len()
+        && before.accepted == after.accepted
+        && before.servers.values().zip(after.servers.values()).all(same)
+}
+
+/// What a person stands by is bound to what runs, not to what it is called here.
+fn same_identity(left: &Server, right: &Server) -> bool {
+    match (&left.config, &right.config) {
+        (Some(left), Some(right)) => {
+            Arc::ptr_eq(left, right) || left.identity() == right.identity()
+        }
+        (left, right) => left.is_none() && right.is_none(),
+    }
+}
+
+fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
+    let held: Vec<&Flagged> = flagged.iter().filter(|one| one.is_held()).collect();
+    if held.is_empty() {
+        return Arc::clone(fleet);
+    }
+    let mut shown = Fleet::clone(fleet);
+    for server in shown.servers.values_mut() {
+        if held.iter().any(|one| one.server == server.id && one.holds_server()) {
+            *server = Arc::new(silent(server));
+            continue;
+        }
+        let of_server: HashSet<(Kind, &str)> = held
+            .iter()
+            .filter(|one| one.server == server.id)
+            .map(|one| (one.kind, one.name.as_str()))
+            .collect();
+        if !of_server.is_empty() {
+            *server = Arc::new(server_without(server, &of_server));
+        }
+    }
+    Arc::new(shown)
+}
+
+/// A server of which nothing is shown.
+fn silent(server: &Server) -> Server {
+    let agreement = server.agreement.as_ref().map(|with| Arc::new(without_instructions(with)));
+    Server { offers: nothing(&server.offers), agreement, ..server.clone() }
+}
+
+fn without_instructions(agreement: &Agreement) -> Agreement {
+    Agreement { instructions: None, ..agreement.clone() }
+}
+
+fn server_without(server: &Server, held: &HashSet<(Kind, &str)>) -> Server {
+    let kept = |kind: Kind, items: &[Item]| -> Vec<Item> {
+        items.iter().filter(|item| !held.contains(&(kind, &*item.key))).cloned().collect()
+    };
+    let offers = &server.offers;
+    let tools: Vec<Item> = offers.tools.iter().map(|tool| tool.item.clone()).collect();
+    let offers = Offers::new(
+        kept(Kind::Tool, &tools),
+        kept(Kind::Resource, &offers.resources),
+        kept(Kind::Template, &offers.templates),
+        kept(Kind::Prompt, &offers.prompts),
+        offers.faults.clone(),
+    );
+    let agreement = server.agreement.as_ref().map(|agreement| {
+        if held.contains(&(Kind::Instructions, "")) {
+            Arc::new(without_instructions(agreement))
+        } else {
+            Arc::clone(agreement)
+        }
+    });
+    Server { offers: Arc::new(offers), agreement, ..server.clone() }
+}

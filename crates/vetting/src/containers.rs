@@ -1,0 +1,145 @@
+//! Commands of container runtimes: which of them leave the container open to the machine.
+
+use std::path::{Component, Path};
+
+use switchboard_text::shown;
+
+use crate::findings::Finding;
+
+/// Folders of the machine that nobody should lend to a server as a whole.
+const SENSITIVE: &[&str] = &[
+    "/", "/etc", "/root", "/home", "/Users", "/proc", "/sys", "/dev", "/boot", "/usr", "/var",
+    "/var/run", "/run", "/var/lib", "/bin", "/sbin", "/lib", "/opt", "/tmp",
+];
+
+/// Options that take no value, so that the word after them is something else.
+const PLAIN_OPTIONS: &[&str] = &[
+    "--rm",
+    "--init",
+    "--privileged",
+    "--read-only",
+    "--interactive",
+    "--tty",
+    "--detach",
+    "--publish-all",
+    "--no-healthcheck",
+    "--oom-kill-disable",
+    "--sig-proxy",
+    "--quiet",
+    "--help",
+    "--disable-content-trust",
+    "--debug",
+    "--tls",
+    "--tlsverify",
+    "--replace",
+    "--no-hosts",
+];
+
+/// Whether it is a container runtime.
+pub(crate) fn is_runtime(name: &str) -> bool {
+    matches!(name, "docker" | "podman" | "nerdctl" | "finch" | "container")
+}
+
+/// What is dangerous about the words after the runtime's name. They are all looked at: to know
+/// which of them belong to the image would take the option table of every version.
+pub(crate) fn dangers(args: &[&str]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let next = args.get(index + 1).copied().unwrap_or_default();
+        let (option, value) = match arg.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, value),
+            _ => (*arg, next),
+        };
+        let danger = match option {
+            "--privileged" => (!matches!(arg.split_once('='), Some((_, "false" | "0"))))
+                .then(|| "gives the container the whole machine (`--privileged`)".to_owned()),
+            "--volume" => mount(value.split(':').next().unwrap_or_default()),
+            "--mount" => value
+                .split(',')
+                .filter_map(|part| part.split_once('='))
+                .find(|(key, _)| matches!(*key, "src" | "source"))
+                .and_then(|(_, source)| mount(source)),
+            "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" | "--net" | "--network" => {
+                (value == "host").then(|| {
+                    format!("shares the machine's own `{}`", option.trim_start_matches('-'))
+                })
+            }
+            "--cap-add" => Some(format!("adds the capability `{}`", shown(value))),
+            "--device" => Some(format!("lends the device `{}`", shown(value))),
+            "--security-opt" if value.contains("unconfined") || value.contains("disable") => {
+                Some("switches the container's confinement off".to_owned())
+            }
+            "--volumes-from" => Some("lends the folders of another container".to_owned()),
+            _ => short_volume(arg, next),
+        };
+        found.extend(danger.map(|message| Finding::danger("container", message)));
+    }
+    found
+}
+
+/// `-v SOURCE:TARGET`, also as `-vSOURCE`, `-v=SOURCE` and at the end of a cluster.
+fn short_volume(arg: &str, next: &str) -> Option<String> {
+    let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+    let (before, value) = cluster.split_once('v')?;
+    if !before.chars().all(|letter| "itdPq".contains(letter)) {
+        return None;
+    }
+    let value = if value.is_empty() { next } else { value.trim_start_matches('=') };
+    mount(value.split(':').next().unwrap_or_default())
+}
+
+/// Why a folder or file of the machine should not be lent.
+fn mount(source: &str) -> Option<String> {
+    let plain = normal(source);
+    let parts: Vec<&str> = plain.split('/').collect();
+    let is_home = matches!(parts.as_slice(), ["", "home" | "Users", _])
+        || matches!(source.trim_end_matches('/'), "~" | "$HOME" | "${HOME}" | "%USERPROFILE%");
+    let is_drive = source.trim_end_matches(['/', '\\']).len() == 2 && source.contains(':')
+        || source.len() == 1 && source.chars().all(|letter| letter.is_ascii_alphabetic());
+    let socket = plain.ends_with(".sock") && !plain.contains("/ssh-");
+    let secret = [".ssh", ".aws", ".gnupg", ".kube", ".docker"]
+        .iter()
+        .any(|name| plain.split('/').any(|part| part == *name));
+    (SENSITIVE.contains(&plain.as_str()) || is_home || is_drive || socket || secret)
+        .then(|| format!("lends `{}` of the machine to the container", shown(source)))
+}
+
+/// The path with `.`, `..` and doubled slashes taken out.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::ParentDir => drop(parts.pop()),
+            Component::Normal(part) => parts.push(part.to_str().unwrap_or_default()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// The image that is run, if the words run one.
+pub(crate) fn image<'a>(args: &[&'a str]) -> Option<&'a str> {
+    let verb = args.iter().position(|arg| matches!(*arg, "run" | "create"))?;
+    let mut rest = args.iter().skip(verb + 1);
+    while let Some(arg) = rest.next() {
+        if !arg.starts_with('-') {
+            return Some(arg);
+        }
+        let short = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let takes_value = match short {
+            Some(letters) => {
+                letters.chars().all(|letter| letter.is_ascii_alphabetic())
+                && !letters.chars().all(|letter| "itdPq".contains(letter))
+                // A letter that takes a value has it in the same word unless it is the last.
+                && letters.chars().position(|letter| !"itdPq".contains(letter))
+                    == Some(letters.chars().count() - 1)
+            }
+            None => !arg.contains('=') && !PLAIN_OPTIONS.contains(arg),
+        };
+        if takes_value {
+            rest.next();
+        }
+    }
+    None
+}

@@ -1,0 +1,158 @@
+//! Where package runners fetch from: options that lead them to another place than the usual one.
+
+use crate::interpreters::program_name;
+use crate::packages::fetched;
+
+/// How one family of runners is told where to fetch from.
+struct Family {
+    runners: &'static [&'static str],
+    /// Options that name another place, or a file that may name one; without their dashes.
+    options: &'static [&'static str],
+    /// Options that name a file with further packages.
+    lists: &'static [&'static str],
+    /// Whether the beginning of an option is enough, with one dash as with two.
+    takes_beginnings: bool,
+    /// Whether options count behind the package as well, up to `--`.
+    reads_all: bool,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        runners: &["npx", "npx-cli.js"],
+        options: &["registry", "userconfig", "globalconfig"],
+        lists: &[],
+        takes_beginnings: true,
+        reads_all: false,
+    },
+    Family {
+        runners: &["npm", "npm-cli.js"],
+        options: &["registry", "userconfig", "globalconfig"],
+        lists: &[],
+        takes_beginnings: true,
+        reads_all: true,
+    },
+    Family {
+        runners: &["pnpm", "pnpx", "yarn", "bun", "bunx"],
+        options: &["registry", "userconfig", "use-yarnrc", "config"],
+        lists: &[],
+        takes_beginnings: false,
+        reads_all: true,
+    },
+    Family {
+        runners: &["uv", "uvx"],
+        options: &[
+            "i",
+            "f",
+            "index-url",
+            "index",
+            "extra-index-url",
+            "default-index",
+            "find-links",
+            "config-file",
+        ],
+        lists: &["with-requirements", "overrides"],
+        takes_beginnings: false,
+        reads_all: false,
+    },
+    Family {
+        runners: &["pipx"],
+        options: &["i", "index-url", "extra-index-url", "find-links", "pip-args"],
+        lists: &[],
+        takes_beginnings: true,
+        reads_all: false,
+    },
+    Family {
+        runners: &["dnx", "dotnet"],
+        options: &["source", "add-source", "configfile"],
+        lists: &[],
+        takes_beginnings: false,
+        reads_all: false,
+    },
+];
+
+/// What an option of a runner does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// Packages come from another place.
+    Elsewhere { runner: String, option: String },
+    /// A file names further packages.
+    ToAList { runner: String, option: String },
+}
+
+/// The options by which the words of a command fetch from another place, in any wrapping.
+pub(crate) fn of(words: &[&str]) -> Vec<Leads> {
+    let mut found = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let line: Vec<&str> = word.split_whitespace().collect();
+        // A proxy may take the whole line of the server behind it as one word.
+        let rest = if index > 0 && line.len() > 1 {
+            &line
+        } else {
+            words.get(index..).unwrap_or_default()
+        };
+        found.extend(of_runner(rest));
+    }
+    found.dedup();
+    found
+}
+
+fn of_runner(words: &[&str]) -> Vec<Leads> {
+    let Some((command, args)) = words.split_first() else { return Vec::new() };
+    let runner = program_name(command);
+    let Some(family) = FAMILIES.iter().find(|one| one.runners.contains(&runner.as_str())) else {
+        return Vec::new();
+    };
+    // These do many things beside fetching a package.
+    let is_sure = matches!(runner.as_str(), "uv" | "uvx" | "pipx" | "dnx");
+    if !is_sure && fetched(words).is_empty() {
+        return Vec::new();
+    }
+    // What stands behind the package is for the package, where the runner leaves it alone.
+    let own = if family.reads_all { args } else { before_package(args) };
+    let own = own.iter().take_while(|word| **word != "--");
+    own.filter_map(|word| family.leads(&runner, word)).collect()
+}
+
+/// The words up to the package. A word behind an option may be its value, so it may not be the
+/// package yet; a word behind another one is.
+fn before_package<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
+    let mut is_value = false;
+    let end = args.iter().position(|word| {
+        let is_option = word.starts_with('-');
+        let is_verb = matches!(*word, "run" | "tool" | "exec" | "execute");
+        let is_package = !is_option && !is_verb && !is_value;
+        is_value = is_option && !word.contains('=') && !is_switch(word);
+        is_package
+    });
+    end.and_then(|end| args.get(..end)).unwrap_or(args)
+}
+
+impl Family {
+    fn leads(&self, runner: &str, word: &str) -> Option<Leads> {
+        let option = word.split('=').next().unwrap_or(word);
+        let name = option.strip_prefix('-')?.trim_start_matches('-');
+        let is_one = |known: &&str| {
+            let is_beginning = self.takes_beginnings && name.len() >= 3 && known.starts_with(name);
+            // A value may follow a single letter at once.
+            let is_letter = known.len() == 1 && !word.starts_with("--") && name.starts_with(*known);
+            *known == name || is_beginning || is_letter
+        };
+        // The registry of one scope: `--@acme:registry`.
+        let of_scope = name.starts_with('@') && name.ends_with(":registry");
+        let (runner, option) = (runner.to_owned(), option.to_owned());
+        if of_scope || self.options.iter().any(is_one) {
+            Some(Leads::Elsewhere { runner, option })
+        } else if self.lists.iter().any(is_one) {
+            Some(Leads::ToAList { runner, option })
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether an option is known to take no value.
+fn is_switch(word: &str) -> bool {
+    let name = word.trim_start_matches('-');
+    matches!(name, "y" | "yes" | "q" | "quiet" | "v" | "verbose" | "offline" | "isolated")
+        || name.starts_with("no-")
+}

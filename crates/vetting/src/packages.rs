@@ -1,0 +1,332 @@
+//! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
+
+use switchboard_text::shown;
+
+use crate::containers;
+use crate::interpreters::program_name;
+
+/// A package that a command fetches and runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// As databases of packages call it: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
+    pub ecosystem: &'static str,
+    /// Name of the package.
+    pub name: String,
+    /// Version that the command line asks for.
+    pub version: Option<String>,
+    /// Whether that version is exact.
+    pub is_pinned: bool,
+}
+
+impl Package {
+    /// Its name, safe to show.
+    pub fn shown_name(&self) -> String {
+        shown(&self.name)
+    }
+}
+
+/// Whether the program fetches what it runs.
+pub(crate) fn is_runner(name: &str) -> bool {
+    matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
+}
+
+/// Options of runners that take a value.
+const WITH_VALUE: &[&str] = &[
+    "-p",
+    "--package",
+    "--from",
+    "--with",
+    "--python",
+    "--index-url",
+    "--index",
+    "--extra-index-url",
+    "--default-index",
+    "--registry",
+    "--cache",
+    "--prefix",
+    "--directory",
+    "--project",
+    "--spec",
+    "--refresh-package",
+    "--with-requirements",
+    "--with-editable",
+    "-w",
+    "--workspace",
+    "--env-file",
+    "--find-links",
+    "--config-file",
+    "--index-strategy",
+    "--overrides",
+    "--userconfig",
+    "--globalconfig",
+    "--pip-args",
+    "--add-source",
+    "--source",
+    "--configfile",
+    "--constraints",
+    "-c",
+];
+
+/// The words with which a runner starts what it fetched.
+pub(crate) fn command_of<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
+    let mut rest = args;
+    while let Some((word, after)) = rest.split_first() {
+        if WITH_VALUE.contains(word) {
+            rest = after.split_first().map_or(&[], |(_, after)| after);
+        } else if word.starts_with('-') || *word == "run" {
+            rest = after;
+        } else {
+            return rest;
+        }
+    }
+    &[]
+}
+
+/// The packages that the words of a command fetch and run, in any wrapping.
+pub fn of(words: &[&str]) -> Vec<Package> {
+    let mut found = fetched(words);
+    for index in 1..words.len() {
+        let rest = words.get(index..).unwrap_or_default();
+        let line: Vec<&str> =
+            rest.first().map(|word| word.split_whitespace().collect()).unwrap_or_default();
+        // A proxy may take the whole line of the server behind it as one word.
+        found.extend(fetched(if line.len() > 1 { &line } else { rest }));
+    }
+    let mut known: Vec<Package> = Vec::new();
+    found.retain(|one| {
+        !known.contains(one) && {
+            known.push(one.clone());
+            true
+        }
+    });
+    found
+}
+
+/// The packages that a runner fetches; none if the first word is not one.
+pub(crate) fn fetched(words: &[&str]) -> Vec<Package> {
+    let Some((command, args)) = words.split_first() else { return Vec::new() };
+    let name = program_name(command);
+    let after = |verbs: &[&str]| {
+        let start = args.windows(verbs.len()).position(|window| window == verbs)?;
+        args.get(start + verbs.len()..)
+    };
+    let one_of = |verbs: &[&str]| verbs.iter().find_map(|verb| after(&[verb]));
+    if containers::is_runtime(&name) {
+        return containers::image(args).map(of_image).into_iter().collect();
+    }
+    match name.as_str() {
+        "npx" | "bunx" | "pnpx" | "npx-cli.js" => Some(specs(args, of_npm)),
+        "uvx" | "pipx" => Some(specs(args, of_pypi)),
+        "npm" | "npm-cli.js" => {
+            one_of(&["exec", "x", "exe", "init", "create"]).map(|rest| specs(rest, of_npm))
+        }
+        "pnpm" | "yarn" => one_of(&["dlx", "create"]).map(|rest| specs(rest, of_npm)),
+        "bun" => one_of(&["x", "create", "c"]).map(|rest| specs(rest, of_npm)),
+        "uv" => match after(&["tool", "run"]) {
+            Some(rest) => Some(specs(rest, of_pypi)),
+            None => after(&["run"]).map(added),
+        },
+        "go" => after(&["run"]).map(|rest| specs(rest, of_go)),
+        "dnx" => Some(specs(args, of_nuget)),
+        "dotnet" => after(&["tool", "exec"]).map(|rest| specs(rest, of_nuget)),
+        "nix" => after(&["run"]).map(|rest| specs(rest, of_flake)),
+        "deno" => Some(deno(args)),
+        _ => None,
+    }
+    .unwrap_or_default()
+}
+
+/// What `uv run` installs beside the project that it runs.
+fn added(args: &[&str]) -> Vec<Package> {
+    let mut found = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let value = match arg.strip_prefix("--with=") {
+            None if *arg == "--with" => args.get(index + 1).copied(),
+            given => given,
+        };
+        found.extend(value.into_iter().flat_map(|list| list.split(',')).filter_map(of_pypi));
+    }
+    found
+}
+
+/// The packages that options name, or else the one that the first plain word names.
+fn specs(args: &[&str], read: fn(&str) -> Option<Package>) -> Vec<Package> {
+    let mut named = Vec::new();
+    let mut rest = args;
+    while let Some((word, after)) = rest.split_first() {
+        let (option, given) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, Some(value)),
+            _ => (*word, None),
+        };
+        let is_package = matches!(option, "-p" | "--package" | "--from" | "--with" | "--spec");
+        if is_package {
+            let value = given.or_else(|| after.first().copied()).unwrap_or_default();
+            // Of `uv`, `-p` is the version of Python.
+            let is_python =
+                option == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "PyPI");
+            named.extend((!is_python).then(|| read(value)).flatten());
+        }
+        rest = if given.is_none() && WITH_VALUE.contains(&option) {
+            after.split_first().map_or(&[], |(_, after)| after)
+        } else if word.starts_with('-') || *word == "run" {
+            after
+        } else {
+            break;
+        };
+    }
+    let has_own = args.iter().any(|arg| {
+        matches!(arg.split('=').next().unwrap_or(arg), "--package" | "--from" | "--spec")
+            || (*arg == "-p" || arg.starts_with("-p="))
+                && read("a@1.0.0").is_some_and(|one| one.ecosystem == "npm")
+    });
+    if !has_own {
+        named.extend(rest.first().and_then(|word| read(word)));
+    }
+    named
+}
+
+fn of_npm(spec: &str) -> Option<Package> {
+    // An alias: the package is the one behind it.
+    let spec = spec.rsplit_once("npm:").map_or(spec, |(_, aliased)| aliased);
+    if is_local(spec) {
+        return None;
+    }
+    let is_repository = spec.contains("git+")
+        || spec.contains("git:")
+        || spec.starts_with("git@")
+        || is_git_host(spec);
+    if spec.contains("://") || is_repository {
+        let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
+        // Behind the address of a file it means nothing.
+        let is_pinned = is_repository && commit.is_some_and(is_commit);
+        return Some(Package { ecosystem: "npm", name: spec.to_owned(), version: None, is_pinned });
+    }
+    let (name, version) = match spec.rfind('@').filter(|at| *at > 0) {
+        Some(at) => (spec.get(..at).unwrap_or(spec), spec.get(at + 1..)),
+        None => (spec, None),
+    };
+    Some(package("npm", name, version))
+}
+
+fn of_pypi(spec: &str) -> Option<Package> {
+    if is_local(spec) {
+        return None;
+    }
+    if let Some((_, address)) = spec.split_once("git+") {
+        let is_pinned = address.rsplit_once('@').is_some_and(|(_, commit)| is_commit(commit));
+        return Some(Package {
+            ecosystem: "PyPI",
+            name: spec.to_owned(),
+            version: None,
+            is_pinned,
+        });
+    }
+    if spec.contains("://") {
+        let digest = spec.split_once("sha256=").map(|(_, digest)| digest);
+        let is_pinned = digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex));
+        let (name, version) = (spec.to_owned(), None);
+        return Some(Package { ecosystem: "PyPI", name, version, is_pinned });
+    }
+    let (name, version) = spec
+        .split_once("==")
+        .or_else(|| spec.split_once('@'))
+        .map_or((spec, None), |(name, version)| (name, Some(version.trim())));
+    let plain = name.split(['[', '>', '<', '~', '!', ';', '=']).next().unwrap_or(name).trim();
+    Some(package("PyPI", plain, version))
+}
+
+fn of_go(spec: &str) -> Option<Package> {
+    let (name, version) = spec.rsplit_once('@')?;
+    Some(package("Go", name, Some(version.trim_start_matches('v'))))
+}
+
+fn of_image(image: &str) -> Package {
+    let (name, digest) = match image.split_once('@') {
+        Some((name, digest)) => (name, Some(digest)),
+        None => (image, None),
+    };
+    // A colon before the last slash belongs to the port of a registry.
+    let tag = name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
+    let is_digest = digest
+        .and_then(|digest| digest.strip_prefix("sha256:"))
+        .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_pinned = is_digest || tag.is_some_and(names_one_build);
+    let version = digest.or(tag).map(str::to_owned);
+    Package { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
+}
+
+/// Whether a tag names one build: `1.4`, `v2.0.1-alpine`, `20250102`, `sha-1a2b3c4`, and not `latest`,
+/// `8-alpine` or `v1`, which move on.
+fn names_one_build(tag: &str) -> bool {
+    let parts = tag.split(['.', '-', '_']);
+    let numbers = parts.clone().map_while(|part| {
+        let digits = part.strip_prefix('v').unwrap_or(part);
+        digits.parse::<u64>().ok().map(|_| digits.len())
+    });
+    let numbers: Vec<usize> = numbers.collect();
+    let is_hash = |part: &str| part.len() >= 7 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    numbers.len() >= 2
+        || numbers.first().is_some_and(|digits| *digits >= 6)
+        || parts.clone().any(is_hash)
+}
+
+/// A tool of .NET.
+fn of_nuget(spec: &str) -> Option<Package> {
+    let (name, version) = spec.split_once('@').map_or((spec, None), |(n, v)| (n, Some(v)));
+    (!is_local(spec)).then(|| package("NuGet", name, version))
+}
+
+/// A flake of Nix: pinned by a commit alone.
+fn of_flake(spec: &str) -> Option<Package> {
+    let parts = ['/', '?', '=', '#', '&'];
+    let is_pinned = spec.split(parts).any(is_commit);
+    let name = spec.to_owned();
+    (!is_local(spec)).then_some(Package { ecosystem: "Nix", name, version: None, is_pinned })
+}
+
+fn deno(args: &[&str]) -> Vec<Package> {
+    let specs = args.iter().filter_map(|arg| arg.strip_prefix("npm:").or(arg.strip_prefix("jsr:")));
+    specs.filter_map(of_npm).collect()
+}
+
+fn package(ecosystem: &'static str, name: &str, version: Option<&str>) -> Package {
+    // For npm, `1.2` is every `1.2.x`.
+    let parts = if ecosystem == "npm" { 3 } else { 2 };
+    let is_pinned = version.is_some_and(|version| is_exact(version, parts));
+    Package { ecosystem, name: name.to_owned(), version: version.map(str::to_owned), is_pinned }
+}
+
+fn is_local(spec: &str) -> bool {
+    spec.is_empty()
+        || spec.starts_with(['.', '/', '~'])
+        || spec.starts_with("file:")
+        || spec.contains(":\\")
+}
+
+/// Whether it names one version: numbers and what may follow them, no range and no word.
+fn is_exact(version: &str, least_parts: usize) -> bool {
+    let core = version.split(['-', '+']).next().unwrap_or(version);
+    let parts: Vec<&str> = core.split('.').collect();
+    let is_number = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_digit())
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric())
+            && !part.contains(['x', 'X'])
+    };
+    parts.len() >= least_parts
+        && parts.iter().all(|part| is_number(part))
+        && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
+}
+
+/// Whether it is the short form of a repository's address: `github:someone/thing`.
+fn is_git_host(spec: &str) -> bool {
+    ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| spec.contains(host))
+}
+
+fn is_commit(text: &str) -> bool {
+    let text = text.split(['#', '&']).next().unwrap_or(text);
+    text.len() == 40 && is_hex(text)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
